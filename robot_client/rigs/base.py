@@ -1,0 +1,66 @@
+"""What a rig is: two arms and their cameras, read and commanded without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Stop(Enum):
+    """The three stops. They are never called just "stop", because a person's hand may be under the arm."""
+
+    HOLD = "hold"
+    """Torque on, target frozen at the last command."""
+    RELAX = "relax"
+    """Gravity compensated, no position torque: a person can move the arm."""
+    POWER_OFF = "power_off"
+    """No torque at all. The arms have no brakes: they fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class JointReading:
+    """Measured state of both arms.
+
+    positions (14,) float64 in the contract's layout (rad, gripper 0..1), velocities (14,) float64 (rad/s, gripper 1/s), stamp_ns of
+    the measurement on the robot host's monotonic clock.
+    """
+
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64]
+    stamp_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One camera image, HWC uint8 RGB, stamped when it was captured (robot host's monotonic clock)."""
+
+    role: str
+    image: NDArray[np.uint8]
+    stamp_ns: int
+
+
+class Rig(Protocol):
+    """Two arms and their cameras. No call waits; every failure is a `RigError`."""
+
+    def open(self) -> None:
+        """Get ready. Needs nothing of the other side yet, so that a process which uses only half a rig can open it."""
+
+    def joints(self) -> JointReading:
+        """The newest measurement; its stamp says how old it is. Raises `RigError` while there is none."""
+
+    def frames(self) -> Mapping[str, Frame]:
+        """The newest frame of each camera role that has delivered one; empty before the first."""
+
+    def command(self, target: NDArray[np.float64]) -> None:
+        """Set position targets (14,) in the contract's layout. Refuses what is not finite."""
+
+    def stop(self, how: Stop) -> None:
+        """Stop moving in one of the three ways."""
+
+    def close(self) -> None:
+        """Let go of the connection. Never moves and never relaxes an arm."""

@@ -1,0 +1,139 @@
+"""Latest-value mailboxes between processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contract.errors import ConfigurationError, RigError
+from robot_client.mailbox import MailboxReader, memory_directory, open_writer
+
+
+def test_reading_a_mailbox_that_does_not_exist_yet_gives_nothing(tmp_path: Path) -> None:
+    reader = MailboxReader(tmp_path / "joints")
+    assert reader.newest() is None
+    open_writer(tmp_path / "joints", 8)
+    assert reader.newest() is None
+
+
+@given(payloads=st.lists(st.binary(max_size=40), min_size=1, max_size=6), stamp_ns=st.integers(-(2**63), 2**63 - 1))
+def test_a_reader_gets_the_newest_value_its_stamp_and_number(
+    tmp_path_factory: pytest.TempPathFactory, payloads: list[bytes], stamp_ns: int
+) -> None:
+    path = tmp_path_factory.mktemp("mail") / "box"
+    writer, reader = open_writer(path, 40), MailboxReader(path)
+    for number, payload in enumerate(payloads, start=1):
+        assert writer.put(payload, stamp_ns) == number
+        letter = reader.newest()
+        assert letter is not None
+        assert (letter.payload, letter.stamp_ns, letter.sequence) == (payload, stamp_ns, number)
+    assert reader.newer_than(len(payloads)) is None
+    assert reader.newer_than(len(payloads) - 1) is letter
+
+
+@given(flip=st.integers(0, 32 + 64 - 1), bit=st.integers(0, 7))
+def test_a_damaged_newest_slot_gives_the_value_before_it_and_never_wrong_bytes(
+    tmp_path_factory: pytest.TempPathFactory, flip: int, bit: int
+) -> None:
+    """Whatever byte of the slot is torn, a reader gets the older whole value; padding bytes do not matter."""
+    path = tmp_path_factory.mktemp("mail") / "box"
+    writer = open_writer(path, 64)
+    writer.put(b"o" * 64, 1)
+    writer.put(b"n" * 64, 2)
+    data = bytearray(path.read_bytes())
+    data[64 + flip] ^= 1 << bit  # number 2 lies in slot 0, just behind the head
+    path.write_bytes(data)
+    letter = MailboxReader(path).newest()
+    padding = range(28, 32)
+    assert letter is not None
+    assert letter.payload == (b"n" * 64 if flip in padding else b"o" * 64)
+
+
+def test_an_array_goes_through_unchanged(tmp_path: Path) -> None:
+    image = np.random.default_rng(1).integers(0, 255, (48, 64, 3), np.uint8)
+    writer, reader = open_writer(tmp_path / "box", image.nbytes), MailboxReader(tmp_path / "box")
+    writer.put(image.data, 5)
+    letter = reader.newest()
+    assert letter is not None
+    np.testing.assert_array_equal(np.frombuffer(letter.payload, np.uint8).reshape(image.shape), image)
+
+
+def test_a_value_larger_than_the_mailbox_is_refused_and_the_old_one_stays(tmp_path: Path) -> None:
+    writer, reader = open_writer(tmp_path / "box", 4), MailboxReader(tmp_path / "box")
+    writer.put(b"good", 1)
+    with pytest.raises(RigError, match="at most 4 bytes"):
+        writer.put(b"large", 2)
+    letter = reader.newest()
+    assert letter is not None
+    assert letter.payload == b"good"
+
+
+def test_a_second_live_writer_is_refused_and_a_later_one_continues_the_numbering(tmp_path: Path) -> None:
+    first = open_writer(tmp_path / "box", 4)
+    first.put(b"1", 1)
+    first.put(b"2", 2)
+    with pytest.raises(RigError, match="live process"):
+        open_writer(tmp_path / "box", 4)
+    first.close()
+    assert open_writer(tmp_path / "box", 4).put(b"3", 3) == 3
+
+
+@pytest.mark.parametrize("capacity", [0, -1, True, 1 << 40])
+def test_capacities_out_of_range_are_refused(tmp_path: Path, capacity: int) -> None:
+    with pytest.raises(ConfigurationError):
+        open_writer(tmp_path / "box", capacity)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_capacity_or_another_file_is_named_and_not_overwritten(tmp_path: Path) -> None:
+    open_writer(tmp_path / "box", 4).close()
+    with pytest.raises(RigError, match="fresh run directory"):
+        open_writer(tmp_path / "box", 8)
+    (tmp_path / "letter").write_bytes(b"not a mailbox")
+    with pytest.raises(RigError, match="a mailbox"):
+        MailboxReader(tmp_path / "letter").newest()
+
+
+_HAMMER = """
+import sys, time, zlib
+from pathlib import Path
+from robot_client.mailbox import open_writer
+writer = open_writer(Path(sys.argv[1]), 20_000)
+stop = time.monotonic() + float(sys.argv[2])
+number = 0
+while time.monotonic() < stop:
+    number += 1
+    body = bytes([number % 251]) * (number % 20_000)
+    writer.put(body, number)
+"""
+
+
+def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -> None:
+    """A writer at full speed with values of changing length; each value is one repeated byte told by its own number."""
+    path = memory_directory() / f"yam-hammer-{time.monotonic_ns()}"
+    child = subprocess.Popen([sys.executable, "-c", _HAMMER, str(path), "1.0"])
+    reader, seen, last = MailboxReader(path), 0, 0
+    try:
+        while child.poll() is None:
+            letter = reader.newest()
+            if letter is None or letter.sequence == last:
+                continue
+            assert letter.sequence > last
+            assert letter.stamp_ns == letter.sequence
+            number = letter.sequence
+            assert zlib.crc32(letter.payload) == zlib.crc32(bytes([number % 251]) * (number % 20_000))
+            seen, last = seen + 1, letter.sequence
+    finally:
+        child.kill()
+        child.wait(10)
+        path.unlink(missing_ok=True)
+    assert child.returncode in (0, -9)
+    assert seen > 100
