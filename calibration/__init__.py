@@ -1,0 +1,1 @@
+"""Camera, hand-eye, gripper, latency and Temporal Ratio calibration, and the station files."""

@@ -1,0 +1,148 @@
+"""One station: arms, limits, cameras, poses. Pydantic over calibration/stations/NAME.toml."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, ValidationError, model_validator
+
+from contract.errors import StationError
+from contract.layout import ARMS, JOINTS_PER_ARM, pack
+from contract.server_info import Row, Strict
+from contract.toml import read_toml
+
+STATIONS: Path = Path(__file__).resolve().parent.parent / "calibration" / "stations"
+
+Six = Annotated[tuple[float, ...], Row, Field(min_length=JOINTS_PER_ARM, max_length=JOINTS_PER_ARM)]
+PositiveFloat = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+
+
+class Pose(Strict):
+    """One named pose of both arms."""
+
+    left_rad: Six
+    left_gripper: Annotated[float, Field(ge=0.0, le=1.0)]
+    right_rad: Six
+    right_gripper: Annotated[float, Field(ge=0.0, le=1.0)]
+
+    def vector(self) -> NDArray:
+        """(14,) float64 in the contract's layout."""
+        return pack(self.left_rad, self.left_gripper, self.right_rad, self.right_gripper)
+
+
+class ArmLimits(Strict):
+    """Limits of one arm; the same numbers serve both unless given per arm."""
+
+    lower_rad: Six
+    upper_rad: Six
+    speed_rad_s: Six
+    acceleration_rad_s2: Six
+    gripper_speed_1_s: PositiveFloat
+    gripper_acceleration_1_s2: PositiveFloat
+
+    @model_validator(mode="after")
+    def _ordered(self) -> ArmLimits:
+        for i in range(JOINTS_PER_ARM):
+            if not self.lower_rad[i] < self.upper_rad[i]:
+                raise ValueError(f"joint{i + 1}: lower {self.lower_rad[i]} is not below upper {self.upper_rad[i]}")
+            if not (0 < self.speed_rad_s[i] < np.inf and 0 < self.acceleration_rad_s2[i] < np.inf):
+                raise ValueError(f"joint{i + 1}: speed and acceleration must be positive and finite")
+        return self
+
+
+class Safety(Strict):
+    """Limits of the motion that safety lets pass."""
+
+    left: ArmLimits
+    right: ArmLimits
+    lead_rad: PositiveFloat
+    """How far told may be ahead of measured."""
+    lead_gripper: PositiveFloat
+    tool_speed_m_s: PositiveFloat = 0.25
+
+    def vectors(self, joint_field: str, gripper_value: float) -> NDArray:
+        """(14,) of one per-joint field, with one value for both grippers."""
+        left, right = (getattr(getattr(self, arm), joint_field) for arm in ARMS)
+        return pack(left, gripper_value, right, gripper_value)
+
+
+class Camera(Strict):
+    """One camera of the station."""
+
+    role: Annotated[str, Field(min_length=1, max_length=64)]
+    device: str
+    """"twin:NAME", "v4l2:/dev/...", "realsense:SERIAL" or "topic:/name"."""
+    height: Annotated[int, Field(ge=1, le=4096)]
+    width: Annotated[int, Field(ge=1, le=4096)]
+    rate_hz: PositiveFloat
+    latency_ms: Annotated[float, Field(ge=0.0)] = 0.0
+    """Exposure to arrival, for images whose own stamp cannot be used."""
+
+
+class Timing(Strict):
+    """Rates and patience."""
+
+    loop_hz: Annotated[float, Field(ge=10.0, le=1000.0)]
+    grace_ms: Annotated[float, Field(gt=0.0, le=5000.0)]
+    """Longest time from the last valid row to HOLD."""
+    joints_max_age_ms: Annotated[float, Field(gt=0.0, le=1000.0)]
+    camera_max_age_ms: Annotated[float, Field(gt=0.0, le=5000.0)]
+    answer_budget_ms: Annotated[float, Field(gt=0.0, le=60000.0)]
+    replan_rows: Annotated[int, Field(ge=1)]
+    """Rows between two replans."""
+
+
+class Poses(Strict):
+    """Named poses."""
+
+    home: Pose
+    park: Pose
+
+
+class Station(Strict):
+    """The whole station file."""
+
+    format: Literal[1]
+    name: Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[a-z0-9_]+$")]
+    rig: Literal["sim", "ideal", "yam"]
+    safety: Safety
+    cameras: Annotated[tuple[Camera, ...], Row]
+    timing: Timing
+    poses: Poses
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Station:
+        for field in ("role", "device"):
+            values = [getattr(camera, field) for camera in self.cameras]
+            if len(set(values)) != len(values):
+                raise ValueError(f"two cameras share a {field}: {values}")
+        for name in ("home", "park"):
+            pose = getattr(self.poses, name).vector()
+            lower = self.safety.vectors("lower_rad", 0.0)
+            upper = self.safety.vectors("upper_rad", 1.0)
+            if (pose < lower).any() or (pose > upper).any():
+                raise ValueError(f"pose {name} is outside the limits")
+        return self
+
+
+def load_station(name_or_path: str) -> Station:
+    """A shipped station by name or a file by path. Raises `StationError` naming the key at fault or the known names."""
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        path = STATIONS / f"{name_or_path}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in STATIONS.glob("*.toml"))) or "none"
+        raise StationError(
+            "station", expected=f"one of {known}, or a .toml file", got=name_or_path, remedy="check the name"
+        )
+    try:
+        return Station.model_validate(read_toml(path))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in fault["loc"]) or "station"
+        raise StationError(
+            f"{path.name}: {key}", expected=fault["msg"], got=repr(fault.get("input"))[:100], remedy="edit the file"
+        ) from error

@@ -1,0 +1,1 @@
+"""Expert, demonstrations, training, evaluation and reports."""
