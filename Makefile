@@ -1,0 +1,39 @@
+# Every target installs what it needs into .venv first; the second time that costs nothing.
+SHELL := /bin/bash
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+export VENV
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-engines clean install-demo install-test install-dev
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+install-demo install-test install-dev install-robot:
+	@scripts/install.sh $(@:install-%=%)
+
+demo: install-demo ## the main job: the twin's cameras through the policy to the twin's arms (ARGS="--seconds 30 --headless")
+	@$(BIN)/yam-robot demo $(ARGS)
+
+test: install-test ## the tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+test-robot: ## the robot side installed alone, and its tests
+	@VENV=.venv-robot scripts/install.sh robot-test
+	@.venv-robot/bin/python -m pytest tests/contract tests/robot_client $(ARGS)
+
+check: install-dev ## ruff, types, import arrows
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_arrows.py
+
+bench: bench-wire bench-loop bench-twin bench-replan ## every benchmark; results in out/bench
+
+bench-wire: install-test ## stack time per replan against its floor
+	@$(BIN)/yam-policy bench wire --json out/bench/wire.json $(ARGS)
+
+bench-loop: install-demo ## lateness of the control loop against a bare loop
+	@$(BIN)/yam-robot bench loop --json out/bench/loop.json $(ARGS)
+
+clean: ## removes results and caches, keeps .venv
+	rm -rf out .pytest_cache .hypothesis .mypy_cache .ruff_cache
