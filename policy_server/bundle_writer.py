@@ -1,0 +1,49 @@
+"""Writing `policy.toml`: a sealed manifest, or a TR calibration added to one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import tomli_w
+
+from contract.manifest import BundleManifest, TrCalibration
+from policy_server.bundle import MANIFEST_NAME, file_sha256, load_bundle, weights_hash
+
+
+def hash_files(folder: Path) -> dict[str, str]:
+    """Name (posix path inside the folder) -> sha256 of every file of a bundle but `policy.toml`; hidden files are left out."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {
+        name: file_sha256(path)
+        for name, path in names.items()
+        if name != MANIFEST_NAME and not any(part.startswith(".") for part in name.split("/"))
+    }
+
+
+def seal(folder: Path, manifest: BundleManifest) -> BundleManifest:
+    """Write `manifest` with the hashes of the files now in `folder`; what it said of files before is replaced."""
+    files = hash_files(folder)
+    sealed = manifest.model_copy(update={"files": files, "weights_hash": weights_hash(files)})
+    write_manifest(folder, sealed)
+    return sealed
+
+
+def write_manifest(folder: Path, manifest: BundleManifest) -> None:
+    """Write `policy.toml` in one step: a reader sees the old file or the new one, never half of it."""
+    checked = BundleManifest.model_validate(manifest.model_dump(mode="json"))
+    text = tomli_w.dumps(checked.model_dump(mode="json", exclude_none=True))
+    scratch = folder / f".{MANIFEST_NAME}.{os.getpid()}"
+    scratch.write_text(text, encoding="utf-8")
+    os.replace(scratch, folder / MANIFEST_NAME)
+
+
+def set_calibration(folder: Path, calibration: TrCalibration) -> BundleManifest:
+    """Store TR quantiles in a bundle's `policy.toml`; the weights stay as they are.
+
+    Raises `BundleError` for a broken bundle and pydantic's `ValidationError` when sigma or horizon are not the policy's.
+    """
+    manifest = load_bundle(folder).manifest.model_copy(update={"tr_calibration": calibration})
+    write_manifest(folder, manifest)
+    return manifest
