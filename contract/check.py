@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from contract.errors import FieldError
 from contract.layout import CHANNELS, SIZE
 from contract.server_info import ServerInfo
-from contract.types import Observation
+from contract.types import BRANCHES, Branch, Observation
 
 
 def check_observation(observation: Observation, info: ServerInfo) -> None:
-    """Raises `FieldError` naming the first field that is not as `info` says: shapes, dtypes, finiteness, roles, prefix."""
-    _check_vectors("joints", observation.joints[np.newaxis] if observation.joints.ndim == 1 else observation.joints, 1)
+    """Raises `FieldError` naming the first field that is not as `info` says: shape, dtype, finiteness, role, prefix."""
+    _check_joints(observation.joints)
     _check_prefix(observation, info)
+    _check_branches(observation.branches)
     _check_images(observation, info)
     if set(observation.image_stamps_ns) != set(observation.images):
         raise FieldError(
@@ -44,6 +47,27 @@ def check_layout(info: ServerInfo) -> None:
         raise FieldError("layout", expected=CHANNELS, got=info.layout, remedy="serve a policy for this robot")
 
 
+def _check_joints(joints: NDArray) -> None:
+    if joints.ndim != 1:
+        raise FieldError(
+            "joints",
+            expected=f"float32 ({SIZE},)",
+            got=f"{joints.dtype} {joints.shape}",
+            remedy="send one vector in the contract's layout",
+        )
+    _check_vectors("joints", joints[np.newaxis], 1)
+
+
+def _check_branches(branches: Sequence[Branch]) -> None:
+    if "full" not in branches or len(set(branches)) != len(branches):
+        raise FieldError(
+            "branches",
+            expected=f"full and any of {', '.join(BRANCHES[1:])}, each once",
+            got=", ".join(branches) or "none",
+            remedy="the conditional branch always runs",
+        )
+
+
 def _check_prefix(observation: Observation, info: ServerInfo) -> None:
     prefix = observation.prefix
     count = prefix.shape[0] if prefix.ndim else 0
@@ -66,7 +90,7 @@ def _check_vectors(name: str, vectors: NDArray, count: int) -> None:
         raise FieldError(
             name,
             expected=f"float32 ({count}, {SIZE})" if name == "prefix" else f"float32 ({SIZE},)",
-            got=f"{vectors.dtype} {vectors.shape}",
+            got=f"{vectors.dtype} {vectors.shape if name == 'prefix' else vectors.shape[1:]}",
             remedy="send values in the contract's layout",
         )
     if not np.isfinite(vectors).all():

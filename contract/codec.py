@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from contract.bodies import BODIES, KINDS, Message, from_parts, to_parts
 from contract.errors import CodecError, VersionError
 from contract.version import PROTOCOL
-from contract.wire import Buffer, pack, unpack
+from contract.wire import Buffer, pack, read_header, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,19 @@ def decode(frames: Sequence[Buffer]) -> Envelope:
 
 
 def request_id_of(frames: Sequence[Buffer]) -> int:
-    """Request id of a message that does not decode, so that its sender can be answered; 0 when there is none."""
+    """Request id of a message that does not decode, so that its sender can be answered; 0 when there is none.
+
+    Reads the header alone, so a bad array table, kind or protocol number still gets its answer.
+    """
     try:
-        return _request_id(unpack([frames[0], *frames[1:]])[0]) if frames else 0
-    except (CodecError, VersionError):
+        request_id = read_header(frames[0]).get("id") if frames else 0
+    except CodecError:
         return 0
+    return request_id if type(request_id) is int and 0 <= request_id < 2**64 else 0
 
 
 def _request_id(header: Mapping[str, Any]) -> int:
-    if header.get("protocol") != PROTOCOL:
+    if type(header.get("protocol")) is not int or header["protocol"] != PROTOCOL:
         raise VersionError(
             "protocol", expected=PROTOCOL, got=str(header.get("protocol"))[:64], remedy="install the same release"
         )
@@ -68,7 +72,7 @@ def _request_id(header: Mapping[str, Any]) -> int:
         raise CodecError(
             "header",
             expected=", ".join(sorted(_HEADER_KEYS)),
-            got=str(sorted(header))[:200],
+            got=", ".join(sorted(map(str, header)))[:200],
             remedy="see docs/protocol.md",
         )
     request_id = header["id"]

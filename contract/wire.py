@@ -47,7 +47,7 @@ def unpack(frames: Sequence[Buffer]) -> tuple[dict[str, Any], dict[str, NDArray]
     """Header and arrays of received frames. Raises `CodecError` before anything of the claimed size is allocated."""
     if not frames:
         raise CodecError("message", expected="a header frame", got="no frames", remedy="send header and arrays")
-    header = _header(frames[0])
+    header = read_header(frames[0])
     table = header.pop("arrays", None)
     if not isinstance(table, list) or len(table) != len(frames) - 1 or len(table) > MAX_ARRAYS:
         raise CodecError(
@@ -105,7 +105,8 @@ def _sendable(name: str, array: NDArray) -> NDArray:
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def _header(frame: Buffer) -> dict[str, Any]:
+def read_header(frame: Buffer) -> dict[str, Any]:
+    """The msgpack map of a header frame. Raises `CodecError`."""
     if len(frame) > MAX_HEADER_BYTES:
         raise CodecError(
             "header", expected=f"at most {MAX_HEADER_BYTES} bytes", got=len(frame), remedy="send less text"
@@ -133,6 +134,8 @@ def _entry(entry: object) -> tuple[str, np.dtype, tuple[int, ...]]:
             f"dtype of {name[:64]}", expected=", ".join(DTYPES), got=dtype[:64], remedy="send one of those dtypes"
         )
     if len(shape) > MAX_NDIM or not all(type(n) is int and 0 <= n <= MAX_ARRAY_BYTES for n in shape):
+        raise bad
+    if math.prod(n or 1 for n in shape) > MAX_ARRAY_BYTES:  # an empty array may not hide axes that numpy cannot hold
         raise bad
     return name, DTYPES[dtype], tuple(shape)
 
