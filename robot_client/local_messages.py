@@ -1,0 +1,189 @@
+"""What the processes of one robot say to each other over `robot_client.channel`.
+
+| from | to | messages |
+|---|---|---|
+| loop | planner | `PlanRequest` |
+| planner | loop | `PolicyReady`, `ActionChunk` (masses stripped), `PlanFailure` |
+| supervisor | loop | `PersonEvent` |
+| loop | supervisor | `TickBatch`, `LoopStatus` |
+| planner | supervisor | `PolicyReady`, `PlanFailure`, `ReplanRecord` |
+
+All `*_ns` are the robot host's monotonic clock unless they are called a duration or an age.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from numpy.typing import NDArray
+
+from contract.types import ActionChunk, Branch, GuidanceMode
+
+PersonAct = Literal[
+    "enable", "relax", "power_off", "engage", "hold", "release", "home", "park", "instruction", "stop", "finish"
+]
+PERSON_ACTS: tuple[PersonAct, ...] = get_args(PersonAct)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanRequest:
+    """The loop asks for a chunk; the planner adds the newest images and sends the observation."""
+
+    epoch: int
+    sequence: int
+    first_row: int
+    prefix: NDArray
+    """(P, 14) float32, the committed rows just before first_row."""
+    joints: NDArray
+    """(14,) float32, measured."""
+    joints_stamp_ns: int
+    instruction: str
+    seed: int
+    budget_ns: int
+    guidance: GuidanceMode
+    asked_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReady:
+    """A server answered the handshake. The loop needs its step and prefix; before this nothing can be engaged."""
+
+    session: str
+    model_id: str
+    engine_id: str
+    trained: bool
+    step_ns: int
+    horizon: int
+    max_prefix: int
+    answer_ns: int
+    """Duration the server expects of its slowest answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFailure:
+    """A request that gets no chunk, and why (an error's code and line). sequence -1: not about one request."""
+
+    epoch: int
+    sequence: int
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEvent:
+    """What a person did. `text` is the instruction for "instruction", else empty.
+
+    enable: torque on, told seeded from measured. engage: hand the arms to the policy. hold, stop: brake and hold.
+    release: HOLD to IDLE. home, park: move to that pose of the station. finish: end of the run; brake, hold, on the
+    twin park, then exit.
+    """
+
+    act: PersonAct
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TickBatch:
+    """N consecutive ticks of the loop, column-wise. Made by `robot_client.ticks`.
+
+    Indices point into the lists: mode and source per tick by name, chunk by id (-1 = no row of a chunk ran).
+    """
+
+    modes: tuple[str, ...]
+    sources: tuple[str, ...]
+    chunks: tuple[str, ...]
+    stamp_ns: NDArray
+    """(N,) int64, when the tick's command was given."""
+    lateness_ns: NDArray
+    """(N,) int64, start of the tick after its deadline."""
+    skipped: NDArray
+    """(N,) int32, whole periods skipped just before this tick."""
+    mode: NDArray
+    """(N,) int32"""
+    source: NDArray
+    """(N,) int32"""
+    epoch: NDArray
+    """(N,) int64"""
+    asked: NDArray
+    """(N, 14) float64, NaN where the source asked for nothing."""
+    told: NDArray
+    """(N, 14) float64, NaN while nothing was commanded."""
+    measured: NDArray
+    """(N, 14) float64, NaN when there was no reading."""
+    measured_stamp_ns: NDArray
+    """(N,) int64"""
+    row: NDArray
+    """(N,) int64, number of the newest row that is due; -1 = none."""
+    fraction: NDArray
+    """(N,) float64, how far the target is on its way to the next row."""
+    chunk: NDArray
+    """(N,) int32"""
+    clips: NDArray
+    """(N, 14) uint8, bits of `robot_client.safety.Clip`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStatus:
+    """The loop's state for people, about ten times a second and at every change of mode."""
+
+    stamp_ns: int
+    mode: str
+    source: str
+    epoch: int
+    instruction: str
+    reason: str
+    """Why this mode was entered, one line."""
+    row: int
+    chunk: str
+    plan_left_ns: int
+    """Duration until the last row of the plan expires; negative = expired; 0 without a plan."""
+    at_rest: bool
+    counters: Mapping[str, int]
+    """Ticks, skips, refusals, clips by reason, replans, failures, drops."""
+    notes: Mapping[str, str]
+    """Real-time rights got or refused, and whatever is said once."""
+    finished: bool
+    """Last message: the process ends now, arms as `mode` and `reason` say."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplanRecord:
+    """One answered replan, whole, for the report and the episode."""
+
+    session: str
+    epoch: int
+    sequence: int
+    first_row: int
+    prefix: NDArray
+    joints: NDArray
+    instruction: str
+    seed: int
+    guidance: GuidanceMode
+    asked_ns: int
+    sent_ns: int
+    answered_ns: int
+    image_ages_ns: Mapping[str, int]
+    """Role -> age of the image when the observation was put together."""
+    resize_ns: int
+    """Duration of fitting all images."""
+    rows: NDArray
+    """(R, 14) float32"""
+    tr_value: float
+    tr_density: float
+    tr_rank: float
+    masses: NDArray
+    """(flow steps, layers, heads, horizon, 2) float32; empty when they did not fit a datagram."""
+    scale_lang: float
+    scale_plan: float
+    branches_run: tuple[Branch, ...]
+    branches_dropped: tuple[Branch, ...]
+    durations_ns: Mapping[str, int]
+    """Server stage -> duration."""
+    engine_id: str
+
+
+LocalMessage: TypeAlias = (
+    PlanRequest | PolicyReady | PlanFailure | PersonEvent | TickBatch | LoopStatus | ReplanRecord | ActionChunk
+)
