@@ -116,13 +116,13 @@ def _tree(root: type[StackError]) -> list[type[StackError]]:
 
 def to_wire(error: StackError) -> dict[str, str]:
     """Header fields of an error reply."""
-    return {
-        "code": error.code,
-        "what": error.what[:2000],
-        "expected": error.expected[:2000],
-        "got": error.got[:2000],
-        "remedy": error.remedy[:2000],
-    }
+    texts = {"what": error.what, "expected": error.expected, "got": error.got, "remedy": error.remedy}
+    return {"code": error.code, **{name: _sendable(text) for name, text in texts.items()}}
+
+
+def _sendable(text: str) -> str:
+    """Valid text of bounded length, so that no error is too odd to be reported (file names may hold surrogates)."""
+    return text[:2000].encode("utf-8", "replace").decode()
 
 
 def from_wire(code: str, what: str, expected: str, got: str, remedy: str) -> StackError:

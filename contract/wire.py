@@ -40,7 +40,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> list[Buffe
     head = msgpack.packb({**header, "arrays": table}, use_bin_type=True)
     if len(head) > MAX_HEADER_BYTES:
         raise FieldError("header", expected=f"at most {MAX_HEADER_BYTES} bytes", got=len(head), remedy="send less text")
-    return [head, *(memoryview(array).cast("B") if array.size else b"" for array in ready.values())]
+    return [head, *(array.data.cast("B") if array.size else b"" for array in ready.values())]
 
 
 def unpack(frames: Sequence[Buffer]) -> tuple[dict[str, Any], dict[str, NDArray]]:

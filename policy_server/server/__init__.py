@@ -1,0 +1,1 @@
+"""ZeroMQ ROUTER server around one policy: one socket thread, one inference thread, no shared guesses."""

@@ -1,0 +1,93 @@
+"""Who may have which session name: hello, probe, take-over, goodbye (case B03)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from contract.errors import SessionError
+from contract.handshake import require_same_contract
+from contract.messages import Hello, Probe, ProbeAnswer, Welcome
+from contract.server_info import ServerInfo
+from policy_server.server.claims import PROBE_NS, Claim, Claims
+from policy_server.server.counters import Counters
+from policy_server.server.replies import UNASKED, Replies
+from policy_server.server.schedule import Schedule
+from policy_server.server.sessions import Session, SessionTable
+
+_log = logging.getLogger("policy_server.server")
+
+
+class Doorman:
+    """Admits clients. `info` gives the present ServerInfo or raises `BusyError` while there is none."""
+
+    def __init__(
+        self,
+        sessions: SessionTable,
+        schedule: Schedule,
+        replies: Replies,
+        counters: Counters,
+        info: Callable[[], ServerInfo],
+    ) -> None:
+        self._sessions, self._schedule, self._replies, self._counters = sessions, schedule, replies, counters
+        self._info = info
+        self._claims = Claims()
+
+    def hello(self, peer: bytes, request_id: int, hello: Hello, now_ns: int) -> None:
+        """Admit at once, or ask the holder of the name first. Raises `VersionError`, `BusyError`, `SessionError`."""
+        require_same_contract(hello.contract_hash, f"client {hello.client[:64]}")
+        self._info()
+        holder = self._sessions.holder(hello.session)
+        if holder is None or holder.instance == hello.instance:
+            self._admit(peer, request_id, hello, now_ns)
+        elif hello.session in self._claims:
+            raise _taken(holder)
+        elif self._replies.reply(holder.peer, UNASKED, Probe(hello.session)):
+            self._claims.open(Claim(hello, peer, request_id, holder, now_ns + PROBE_NS))
+        else:
+            self._admit(peer, request_id, hello, now_ns)
+
+    def probe_answer(self, peer: bytes, answer: ProbeAnswer, now_ns: int) -> None:
+        """The holder lives: whoever wanted its name is refused."""
+        holder = self._sessions.of(answer.session, peer)
+        holder.heard_ns = now_ns
+        claim = self._claims.answered(holder) if answer.instance == holder.instance else None
+        if claim is not None:
+            self._replies.refuse(claim.peer, claim.request_id, _taken(holder))
+
+    def tick(self, now_ns: int) -> None:
+        """Give names whose holder stayed silent to the newcomers that asked for them."""
+        for claim in self._claims.due(now_ns):
+            current = self._sessions.holder(claim.hello.session)
+            if current is None or current is claim.holder:
+                self._admit(claim.peer, claim.request_id, claim.hello, now_ns)
+            else:
+                self._replies.refuse(claim.peer, claim.request_id, _taken(current))
+
+    def next_due_ns(self) -> int | None:
+        """When `tick` has something to do."""
+        return self._claims.next_due_ns()
+
+    def leave(self, session: Session) -> None:
+        """Free the name of a client that says goodbye."""
+        self._sessions.drop(session)
+        self._counters.orphaned += self._schedule.drop(session)
+        _log.info("session %s left", session.name)
+
+    def _admit(self, peer: bytes, request_id: int, hello: Hello, now_ns: int) -> None:
+        before = self._sessions.holder(hello.session)
+        session = self._sessions.accept(hello, peer, now_ns)
+        if before is not None:
+            self._counters.orphaned += self._schedule.drop(before)
+        verb = "took the name over" if before is not None and before.instance != hello.instance else "joined"
+        _log.info("session %s: %s %s", session.name, hello.client, verb)
+        self._replies.reply(peer, request_id, Welcome(self._info()))
+
+
+def _taken(holder: Session) -> SessionError:
+    return SessionError(
+        f"session name {holder.name}",
+        expected="a name that no live client holds",
+        got=f"held by {holder.client} (instance {holder.instance}), which answers",
+        remedy="stop that client or choose another session name",
+    )

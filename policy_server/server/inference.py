@@ -1,0 +1,135 @@
+"""The one thread that owns the policy. It loads, warms up, and answers jobs one at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from contract.check_answer import check_chunk, check_frames
+from contract.codec import encode
+from contract.errors import EngineError, FieldError, StackError
+from contract.server_info import ServerInfo
+from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Observation
+from policy_server.server.outbox import Outbox
+from policy_server.server.reports import Answered, Loaded, LoadFailed, Outrun, Refused, Report
+from policy_server.server.schedule import Job, Schedule
+from policy_server.server.served_policy import PolicyLoader, ServedPolicy
+
+_TURN_S: Final = 0.5
+
+
+class Inference:
+    """Runs `load` and then the jobs of `schedule`; every outcome is a report in `outbox`."""
+
+    def __init__(self, load: PolicyLoader, schedule: Schedule, outbox: Outbox, clock: Callable[[], int]) -> None:
+        self._load, self._schedule, self._outbox, self._clock = load, schedule, outbox, clock
+        self._thread = threading.Thread(target=self._main, name="inference", daemon=True)
+        self._running: Job | None = None
+        self._since_ns = 0
+
+    def start(self) -> None:
+        """Begin loading."""
+        self._thread.start()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the end after `schedule.close()`; False when the engine is still inside a call."""
+        if self._thread.ident is not None:
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def running(self) -> tuple[Job, int] | None:
+        """The job in the engine and when it went in; read by the socket thread's watchdog."""
+        job = self._running
+        return None if job is None else (job, self._since_ns)
+
+    def _main(self) -> None:
+        try:
+            policy = self._load()
+        except StackError as error:
+            self._outbox.put(LoadFailed(error))
+            return
+        except Exception as error:  # outermost frame of this thread: without a report the server would load for ever
+            self._outbox.put(LoadFailed(_unexpected("loading the policy", error)))
+            return
+        try:
+            self._serve(policy)
+        finally:
+            policy.close()
+
+    def _serve(self, policy: ServedPolicy) -> None:
+        try:
+            policy.warm_up()
+            info = policy.info("READY")
+        except StackError as error:
+            self._outbox.put(LoadFailed(error))
+            return
+        except Exception as error:  # outermost frame of this thread, as above
+            self._outbox.put(LoadFailed(_unexpected("warming up the policy", error)))
+            return
+        self._outbox.put(Loaded(info))
+        while not self._schedule.closed:
+            job = self._schedule.take(_TURN_S)
+            if job is not None:
+                self._run(policy, info, job)
+
+    def _run(self, policy: ServedPolicy, info: ServerInfo, job: Job) -> None:
+        """Answer a job; replans that wait meanwhile run between the passes of an imagination."""
+        outer = self._running
+
+        def let_replans_go_first() -> None:
+            self._since_ns = self._clock()
+            urgent = self._schedule.take_replan()
+            if urgent is not None:
+                self._run(policy, info, urgent)
+
+        self._since_ns, self._running = self._clock(), job
+        report = self._answer(policy, info, job, let_replans_go_first)
+        self._since_ns, self._running = self._clock(), outer
+        self._outbox.put(report)
+
+    def _answer(self, policy: ServedPolicy, info: ServerInfo, job: Job, between: Callable[[], None]) -> Report:
+        waited_ns = self._clock() - job.received_ns
+        if 0 < job.observation.budget_ns <= waited_ns and not isinstance(job.question, ImagineRequest):
+            return Outrun(job, waited_ns)
+        try:
+            return _ask(policy, info, job, self._clock, between)
+        except FieldError as error:
+            return Refused(job, error, at_fault=False)
+        except StackError as error:
+            return Refused(job, error, at_fault=True)
+        except Exception as error:  # outermost frame of this thread: one bad call may not end the server
+            return Refused(job, _unexpected("engine", error), at_fault=True)
+
+
+def _ask(
+    policy: ServedPolicy, info: ServerInfo, job: Job, clock: Callable[[], int], between: Callable[[], None]
+) -> Report:
+    answer: ActionChunk | ImaginedFrames
+    if isinstance(job.question, ImagineRequest):
+        answer = policy.imagine(job.question, between)
+    else:
+        answer = policy.replan(job.question, lambda: clock() - job.received_ns)
+    try:
+        _check(answer, job.observation, info)
+        return Answered(job, encode(answer, job.request_id))
+    except StackError as error:  # the policy's fault, whatever kind of error describes it
+        raise EngineError(
+            f"answer of the policy, {error.what}", expected=error.expected, got=error.got, remedy=error.remedy
+        ) from error
+
+
+def _check(answer: ActionChunk | ImaginedFrames, asked: Observation, info: ServerInfo) -> None:
+    if isinstance(answer, ActionChunk):
+        check_chunk(answer, asked, info)
+    else:
+        check_frames(answer, asked)
+
+
+def _unexpected(where: str, error: Exception) -> EngineError:
+    return EngineError(
+        where,
+        expected="an answer or a typed error",
+        got=f"{type(error).__name__}: {error}"[:500],
+        remedy="see the server's log; report it with the traceback",
+    )

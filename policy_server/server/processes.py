@@ -1,0 +1,68 @@
+"""Running a server as a process: banner lines for a supervisor, signals, and the end of the parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+
+from contract.errors import StackError
+from policy_server.server.service import PolicyServer
+
+READY_PREFIX = "READY "
+"""A supervisor waits for the line `READY tcp://HOST:PORT` on standard output; `LOADING ...` comes first."""
+
+
+def serve_until_stopped(server: PolicyServer, stop_with_stdin: bool) -> None:
+    """Serve until SIGINT, SIGTERM or, if asked for, the end of standard input (the supervisor is gone).
+
+    Prints `LOADING endpoint`, then `READY endpoint`. Raises what stopped the server. When an engine call still runs at
+    the end its thread cannot be ended, so the process leaves without the interpreter's own shutdown.
+    """
+    stop = threading.Event()
+    endpoint = server.open()
+    _stop_on_signals(server, stop)
+    if stop_with_stdin:
+        threading.Thread(target=_watch_stdin, args=(server, stop), name="parent", daemon=True).start()
+    print(f"LOADING {endpoint}", flush=True)
+    try:
+        _turn(server, stop, endpoint)
+    except StackError as error:
+        _leave(server, error)
+        raise
+    _leave(server, None)
+
+
+def _turn(server: PolicyServer, stop: threading.Event, endpoint: str) -> None:
+    announced = False
+    while not stop.is_set():
+        server.turn()
+        if not announced and server.state == "READY":
+            announced = True
+            print(f"{READY_PREFIX}{endpoint}", flush=True)
+
+
+def _stop_on_signals(server: PolicyServer, stop: threading.Event) -> None:
+    def handler(signum: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.set_wakeup_fd(server.wakeup_descriptor, warn_on_full_buffer=False)
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, handler)
+
+
+def _watch_stdin(server: PolicyServer, stop: threading.Event) -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    stop.set()
+
+
+def _leave(server: PolicyServer, error: StackError | None) -> None:
+    signal.set_wakeup_fd(-1)
+    if server.close():
+        return
+    print(f"{error or 'stopped'}: left an engine call behind", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(1 if error else 0)
