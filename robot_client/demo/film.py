@@ -1,0 +1,83 @@
+"""The run as an mp4: what the twin did, beside what the policy imagined at that time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from contract.errors import ConfigurationError
+
+PANEL_PX = 240
+"""Width of the imagined canvas beside the overview."""
+CAPTION_PX = 36
+
+
+class Film:
+    """H.264 at a fixed rate; every frame is one overview picture with the newest imagined frame beside it."""
+
+    def __init__(self, path: Path, rate_hz: int, overview_height: int, overview_width: int) -> None:
+        self._path, self._rate_hz = path, rate_hz
+        self._size = (overview_height + CAPTION_PX, overview_width + PANEL_PX)
+        self._container: Any = None
+        self._stream: Any = None
+        self.frames = 0
+
+    def open(self) -> None:
+        """Creates the file. Raises `ConfigurationError` when it cannot be written."""
+        try:
+            self._container = av.open(str(self._path), "w")
+        except OSError as error:
+            raise ConfigurationError(
+                f"film {self._path}", expected="a writable file", got=str(error), remedy="check disk and folder"
+            ) from error
+        height, width = (side - side % 2 for side in self._size)
+        self._stream = self._container.add_stream("libx264", rate=self._rate_hz)
+        self._stream.height, self._stream.width, self._stream.pix_fmt = height, width, "yuv420p"
+        self._stream.options = {"preset": "ultrafast", "crf": "24"}
+        self._stream.codec_context.time_base = Fraction(1, self._rate_hz)
+        # One thread: the film must not take the cores that the policy and the loop run on.
+        self._stream.codec_context.thread_count = 1
+
+    def add(self, overview: NDArray, imagined: NDArray | None, caption: str) -> None:
+        """One frame; `overview` (H, W, 3) and `imagined` (h, w, 3) are uint8 RGB."""
+        frame = av.VideoFrame.from_ndarray(self._compose(overview, imagined, caption), format="rgb24")
+        frame.pts = self.frames
+        self.frames += 1
+        self._container.mux(self._stream.encode(frame))
+
+    def close(self) -> None:
+        """Writes what is left; the file plays afterwards."""
+        if self._container is None:
+            return
+        if self.frames:
+            self._container.mux(self._stream.encode(None))
+        self._container.close()
+        self._container = None
+
+    def _compose(self, overview: NDArray, imagined: NDArray | None, caption: str) -> NDArray:
+        height, width = (side - side % 2 for side in self._size)
+        page = np.full((height, width, 3), 24, np.uint8)
+        shown = overview[: height - CAPTION_PX, : width - PANEL_PX]
+        page[: shown.shape[0], : shown.shape[1]] = shown
+        left = width - PANEL_PX + 8
+        _write(page, "imagined", (left, 20))
+        if imagined is not None:
+            panel = _fit(imagined, PANEL_PX - 16)
+            page[30 : 30 + panel.shape[0], left : left + panel.shape[1]] = panel[: height - 30]
+        _write(page, caption, (8, height - 12))
+        return page
+
+
+def _fit(image: NDArray, width: int) -> NDArray:
+    height = max(1, round(image.shape[0] * width / image.shape[1]))
+    return cv2.resize(image, (width, height), interpolation=cv2.INTER_NEAREST)
+
+
+def _write(page: NDArray, text: str, at: tuple[int, int]) -> None:
+    cv2.putText(page, text, at, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (235, 235, 235), 1, cv2.LINE_AA)

@@ -1,0 +1,109 @@
+"""One self-contained HTML page about a run."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_client.demo import charts
+from robot_client.demo.history import History
+
+_TEMPLATE: Final = Path(__file__).with_name("report.html")
+_FILM_BYTES: Final = 24 * 1024 * 1024
+"""A larger film is linked, not embedded."""
+_CHART_TICKS: Final = 3000
+"""Ticks drawn per channel; more make the page slow and show nothing new."""
+
+
+def write_report(path: Path, history: History, facts: Mapping[str, str], notice: str, film: Path | None) -> None:
+    """Writes the page; `facts` are name and value lines of the run, `notice` stands at the top (empty: none)."""
+    stages = history.stages_ms()
+    page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        title="Twin run: " + html.escape(history.instruction),
+        subtitle=html.escape(", ".join(facts[name] for name in ("policy", "engine", "runs on") if name in facts)),
+        notice=f'<div class="notice">{html.escape(notice)}</div>' if notice else "",
+        tiles="".join(f'<div class="tile"><b>{b}</b><span>{html.escape(a)}</span></div>' for a, b in _tiles(history)),
+        film=_film(film),
+        ratio_chart=_ratio_chart(history),
+        branch_chart=charts.branch_counts(history.branch_counts()) if history.replans else _NOTHING,
+        stage_chart=charts.stage_latencies(stages) if stages else _NOTHING,
+        stage_table=_table(("stage", "p50 ms", "p95 ms", "p99 ms", "max ms"), _stage_rows(stages)) if stages else "",
+        joint_chart=_joint_chart(history),
+        clip_table=_table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
+        if history.clips
+        else "<p>Nothing.</p>",
+        run_table=_table(("", ""), list(facts.items())),
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+_NOTHING: Final = "<p>No replan was answered in this run.</p>"
+
+
+def _tiles(history: History) -> list[tuple[str, str]]:
+    ages = history.chunk_ages_ms()
+    lateness = history.lateness_ms()
+    return [
+        ("replans answered", str(len(history.replans))),
+        ("replans per second", f"{history.replan_rate_hz():.2f}"),
+        ("replans that ran 2 or 3 branches", str(sum(n > 1 for n in history.branches()))),
+        ("branches dropped", str(history.branches_dropped())),
+        ("rows executed", str(history.rows_executed())),
+        ("underruns", str(history.counters.get("underruns", 0))),
+        ("periods skipped", str(history.counters.get("skipped", 0))),
+        ("tick lateness p99 [ms]", f"{_percentile(lateness, 99):.2f}"),
+        ("chunk age when executed, p95 [ms]", f"{_percentile(ages, 95):.0f}"),
+        ("largest joint travel [rad]", f"{history.joint_travel_rad():.2f}"),
+    ]
+
+
+def _stage_rows(stages: Mapping[str, NDArray]) -> list[tuple[str, ...]]:
+    return [(name, *(f"{_percentile(values, q):.2f}" for q in (50, 95, 99, 100))) for name, values in stages.items()]
+
+
+def _ratio_chart(history: History) -> str:
+    if not history.replans:
+        return _NOTHING
+    readings = [replan.temporal_ratio for replan in history.replans]
+    scales = [replan.scales for replan in history.replans]
+    return charts.ratio_and_scales(
+        history.replan_times_s(),
+        np.array([reading.value for reading in readings]),
+        np.array([reading.rank for reading in readings]),
+        {"lang": np.array([s.lang for s in scales]), "plan": np.array([s.plan for s in scales])},
+        history.branches(),
+    )
+
+
+def _joint_chart(history: History) -> str:
+    times_s, asked, told, measured = history.joints()
+    if len(times_s) == 0:
+        return "<p>The loop recorded no tick.</p>"
+    every = max(1, len(times_s) // _CHART_TICKS)
+    return charts.asked_told(times_s[::every], asked[::every], told[::every], measured[::every])
+
+
+def _percentile(values: NDArray, q: float) -> float:
+    return float(np.percentile(values, q)) if len(values) else float("nan")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _film(film: Path | None) -> str:
+    if film is None or not film.is_file():
+        return ""
+    if film.stat().st_size > _FILM_BYTES:
+        return f'<p><a href="{html.escape(film.name)}">{html.escape(film.name)}</a></p>'
+    data = base64.b64encode(film.read_bytes()).decode()
+    return f'<video controls muted src="data:video/mp4;base64,{data}"></video>'
