@@ -1,9 +1,10 @@
 """Latest value shared between two processes: one writer, any number of readers, nobody waits.
 
-A mailbox is one mmapped file: a 64-byte head and two slots. A slot is a header (sequence, stamp, length, crc32) and a payload. The
-writer fills the slot that does not hold the newest value, so the newest whole value is always somewhere; a reader copies a slot
-and believes it only when the checksum over header and payload agrees. That finds a torn read on any memory model, with no lock and
-no fence. Keep mailboxes on a memory file system (`memory_directory`): dirty pages of a disk file can stall their writer.
+A mailbox is one mmapped file: a 64-byte head and two slots. A slot is a header (sequence, stamp, length, crc32) and a
+payload. The writer fills the slot that does not hold the newest value, so the newest whole value is always somewhere;
+a reader copies a slot and believes it only when the checksum over header and payload agrees. That finds a torn read
+on any memory model, with no lock and no fence. Keep mailboxes on a memory file system (`memory_directory`): dirty
+pages of a disk file can stall their writer.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class MailboxWriter:
         return self._sequence
 
     def put(self, payload: bytes | bytearray | memoryview, stamp_ns: int) -> int:
-        """Make `payload` (contiguous bytes; a contiguous ndarray's `.data` will do) the newest value; returns its number."""
+        """Make `payload` the newest value; returns its number. `.data` of a contiguous ndarray will do."""
         view = memoryview(payload).cast("B")
         if len(view) > self._capacity_bytes:
             raise RigError(
@@ -86,17 +87,18 @@ class MailboxReader:
     def newest(self) -> Letter | None:
         """The newest whole value, or None while none was written.
 
-        If a writer outruns this reader `_TRIES` times in a row, the last whole value seen is returned again; its stamp says
-        how old it is.
+        If a writer outruns this reader `_TRIES` times in a row, the last whole value seen is returned again; its
+        stamp says how old it is.
         """
-        if self._memory is None and not self._attach():
+        memory = self._memory or self._attach()
+        if memory is None:
             return None
         for _ in range(_TRIES):
-            letter = _newest_whole(self._memory, self._capacity_bytes, self._last)
+            letter = _newest_whole(memory, self._capacity_bytes, self._last)
             if letter is not None:
                 self._last = letter
                 return letter
-            if self._last is None and _is_empty(self._memory, self._capacity_bytes):
+            if self._last is None and _is_empty(memory, self._capacity_bytes):
                 return None
         return self._last
 
@@ -111,24 +113,24 @@ class MailboxReader:
             self._memory.close()
             self._memory = None
 
-    def _attach(self) -> bool:
+    def _attach(self) -> mmap.mmap | None:
         try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            return False
+            return None
         try:
             self._capacity_bytes = _checked_capacity(self._path, descriptor)
             self._memory = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         finally:
             os.close(descriptor)
-        return True
+        return self._memory
 
 
 def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
     """Create or take over a mailbox for values of up to `capacity_bytes`.
 
-    Raises `RigError` when a live writer holds it, when it has another capacity, or when the file is no mailbox. After a crash the
-    numbering continues.
+    Raises `RigError` when a live writer holds it, when it has another capacity, or when the file is no mailbox. After
+    a crash the numbering continues.
     """
     if isinstance(capacity_bytes, bool) or not 0 < capacity_bytes <= MAX_CAPACITY_BYTES:
         raise ConfigurationError(
@@ -141,7 +143,10 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
         found = _checked_capacity(path, descriptor)
         if found != capacity_bytes:
             raise RigError(
-                f"mailbox {path}", expected=f"{capacity_bytes} bytes", got=f"{found} bytes", remedy="use a fresh run directory"
+                f"mailbox {path}",
+                expected=f"{capacity_bytes} bytes",
+                got=f"{found} bytes",
+                remedy="use a fresh run directory",
             )
         memory = mmap.mmap(descriptor, 0)
     except BaseException:

@@ -26,7 +26,8 @@ class Stop(Enum):
 class JointReading:
     """Measured state of both arms.
 
-    positions (14,) float64 in the contract's layout (rad, gripper 0..1), velocities (14,) float64 (rad/s, gripper 1/s), stamp_ns of
+    positions (14,) float64 in the contract's layout (rad, gripper 0..1), velocities (14,) float64 (rad/s, gripper
+    1/s), stamp_ns of
     the measurement on the robot host's monotonic clock.
     """
 
@@ -48,7 +49,10 @@ class Rig(Protocol):
     """Two arms and their cameras. No call waits; every failure is a `RigError`."""
 
     def open(self) -> None:
-        """Get ready. Needs nothing of the other side yet, so that a process which uses only half a rig can open it."""
+        """Get ready.
+
+        Needs nothing of the other side yet, so that a process which uses only half a rig can open it.
+        """
 
     def joints(self) -> JointReading:
         """The newest measurement; its stamp says how old it is. Raises `RigError` while there is none."""

@@ -1,7 +1,7 @@
 """The rig of the twin: speaks to a twin process through its run directory. Imports no simulator.
 
-Whoever uses half of it opens half of it: joints, camera frames and the command mailbox are each attached at first use, so the loop never
-touches an image and the planner never takes the command mailbox.
+Whoever uses half of it opens half of it: joints, camera frames and the command mailbox are each attached at first
+use, so the loop never touches an image and the planner never takes the command mailbox.
 """
 
 from __future__ import annotations

@@ -32,7 +32,10 @@ _BEAM: Final = ((0.0, 0.0085, -0.040), (0.012, 0.003, 0.020))
 
 
 def add_arms(spec: mujoco.MjSpec) -> None:
-    """Turn the kinematic station into driven arms. Actuators come in the contract's order and are named after its channels."""
+    """Turn the kinematic station into driven arms.
+
+    Actuators come in the contract's order and are named after its channels.
+    """
     for body in spec.bodies:
         body.gravcomp = 1.0
     for arm in ARMS:
@@ -115,7 +118,7 @@ def _add_pads(spec: mujoco.MjSpec, arm: Arm) -> None:
 def _in_tip_frame(
     tip: mujoco.MjsBody, site: mujoco.MjsSite, place: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """A point of the tool-centre frame, and that frame's orientation, in a tip's frame (both hang off the gripper body)."""
+    """A point of the tool-centre frame, and its orientation, in a tip's frame; both hang off the gripper body."""
     in_gripper, in_tip, inverse, quaternion = np.zeros(3), np.zeros(3), np.zeros(4), np.zeros(4)
     mujoco.mju_rotVecQuat(in_gripper, place, site.quat)
     mujoco.mju_negQuat(inverse, tip.quat)

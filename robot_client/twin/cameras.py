@@ -14,7 +14,11 @@ from contract.errors import ConfigurationError
 _OPTICAL: Final = (0.0, 1.0, 0.0, 0.0)
 """MuJoCo's cameras look along -z with y up, an optical frame has z forward and y down: half a turn about x."""
 
-_MOUNTED: Final = {"top": ("top_camera", 36.0), "left_wrist": ("left_camera", 70.0), "right_wrist": ("right_camera", 70.0)}
+_MOUNTED: Final = {
+    "top": ("top_camera", 36.0),
+    "left_wrist": ("left_camera", 70.0),
+    "right_wrist": ("right_camera", 70.0),
+}
 """Body that is the optical frame, and vertical field of view [degrees]."""
 
 POLICY_ROLES: Final[tuple[str, ...]] = tuple(_MOUNTED)
@@ -46,7 +50,9 @@ def checked_sizes(sizes: Mapping[str, Size]) -> dict[str, Size]:
             raise ConfigurationError("camera role of the twin", expected=", ".join(ROLES), got=role)
         if not (8 <= size.width <= _LARGEST and 8 <= size.height <= _LARGEST):
             raise ConfigurationError(
-                f"image size of camera {role}", expected=f"8..{_LARGEST} pixels each way", got=f"{size.width}x{size.height}"
+                f"image size of camera {role}",
+                expected=f"8..{_LARGEST} pixels each way",
+                got=f"{size.width}x{size.height}",
             )
     return dict(sizes)
 

@@ -1,6 +1,7 @@
 """Who touches whom, and how stiffly: shared by fingers, things and places.
 
-Bits: 1 = fixed (table, places), 2 = things, 4 = fingers. Fixed parts never meet each other, nor do fingers meet fingers.
+Bits: 1 = fixed (table, places), 2 = things, 4 = fingers. Fixed parts never meet each other, nor do fingers meet
+fingers.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Final
 
 import mujoco
+import numpy as np
 from numpy.typing import NDArray
 
-from contract.errors import StackError
+from contract.errors import RigError, StackError
 from robot_client.mailbox import MailboxWriter, open_writer
 from robot_client.twin.cameras import OVERVIEW, POLICY_ROLES, Size
 from robot_client.twin.pacer import Pacer
@@ -20,6 +21,7 @@ from robot_client.twin.topics import camera_topic, frame_bytes, pack_frame, path
 
 _NAP_S: Final = 0.05
 _JOIN_S: Final = 3.0
+_OPEN_S: Final = 15.0
 
 
 class Snapshot:
@@ -27,13 +29,12 @@ class Snapshot:
 
     def __init__(self, data: mujoco.MjData) -> None:
         self._lock = threading.Lock()
-        self._state: tuple[NDArray, NDArray, NDArray] | None = None
+        self._state = _copied(data)
         self._stamp_ns = 0
-        self.take(data, 0)
 
     def take(self, data: mujoco.MjData, stamp_ns: int) -> None:
         """Copy a state in; `stamp_ns` is when the physics reached it."""
-        state = (data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy())
+        state = _copied(data)
         with self._lock:
             self._state, self._stamp_ns = state, stamp_ns
 
@@ -43,6 +44,10 @@ class Snapshot:
             state, stamp_ns = self._state, self._stamp_ns
         data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = state
         return stamp_ns
+
+
+def _copied(data: mujoco.MjData) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    return data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy()
 
 
 class Filming(threading.Thread):
@@ -64,6 +69,7 @@ class Filming(threading.Thread):
         self._run_dir, self._clock_ns = run_dir, clock_ns
         self._roles = {role: hz for role, hz in rates_hz.items() if hz > 0}
         self._stopping = threading.Event()
+        self._opened = threading.Event()
         self.error: StackError | None = None
         self.frames = 0
 
@@ -73,6 +79,15 @@ class Filming(threading.Thread):
             self._film()
         except StackError as error:
             self.error = error
+        finally:
+            self._opened.set()
+
+    def wait_open(self) -> None:
+        """Wait, bounded, until the context is open: opening it keeps the interpreter from physics for a while."""
+        if not self._opened.wait(_OPEN_S):
+            raise RigError("cameras of the twin", expected=f"an OpenGL context in {_OPEN_S:g} s", got="silence")
+        if self.error is not None:
+            raise self.error
 
     def finish(self) -> None:
         """Stop and wait, bounded, for the context to be freed."""
@@ -83,6 +98,7 @@ class Filming(threading.Thread):
         renderer = Renderer(self._model, self._sizes, shadows=self._shadows)
         writers = {role: self._open(role) for role in self._roles}
         data = mujoco.MjData(self._model)
+        self._opened.set()
         start_ns = self._clock_ns()
         pacers = {role: Pacer(start_ns, round(1e9 / hz), 1) for role, hz in self._roles.items()}
         try:
@@ -118,4 +134,3 @@ class Filming(threading.Thread):
 def rates(policy_hz: float, overview_hz: float) -> dict[str, float]:
     """Frames a second by role."""
     return {**dict.fromkeys(POLICY_ROLES, policy_hz), OVERVIEW: overview_hz}
-

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -46,7 +46,10 @@ class TwinArguments:
 
 
 class TwinHandle:
-    """A running twin process. Made by `start_twin`; its stdin is the lifeline, so it parks and ends when we are gone."""
+    """A running twin process.
+
+    Made by `start_twin`; its stdin is the lifeline, so it parks and ends when we are gone.
+    """
 
     def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], log: Path) -> None:
         self._process, self._log = process, log
@@ -75,7 +78,10 @@ class TwinHandle:
         return unpack_frame("overview", letter) if letter else None
 
     def wait_ready(self, timeout_s: float = START_S) -> Status:
-        """The first status after frames have been filmed; `RigError` with the process's last words when it ends or takes too long."""
+        """The first status after frames have been filmed.
+
+        `RigError` with the process's last words when it ends or takes too long.
+        """
         return self._wait(lambda status: status.frames > 0, "the first frames", timeout_s)
 
     def reset(self, seed: int, instruction: str = "", timeout_s: float = 2.0) -> Status:
@@ -106,14 +112,16 @@ class TwinHandle:
         number = self._control.put(pack_request(request), time.monotonic_ns())
         return self._wait(lambda status: status.control_done >= number, "an answer to a request", timeout_s)
 
-    def _wait(self, ready, what: str, timeout_s: float) -> Status:
+    def _wait(self, ready: Callable[[Status], bool], what: str, timeout_s: float) -> Status:
         end_s = time.monotonic() + timeout_s
         while time.monotonic() < end_s:
             status = self.status()
             if status is not None and ready(status):
                 return status
             if not self.alive():
-                raise RigError("twin process", expected=what, got=f"exit code {self._process.returncode}: {self._words()}")
+                raise RigError(
+                    "twin process", expected=what, got=f"exit code {self._process.returncode}: {self._words()}"
+                )
             time.sleep(_POLL_S)
         raise RigError("twin process", expected=f"{what} in {timeout_s:g} s", got=self._words() or "silence")
 
@@ -124,7 +132,10 @@ class TwinHandle:
 
 
 def start_twin(run_dir: Path, arguments: TwinArguments | None = None) -> TwinHandle:
-    """Start a twin process in its own session; call `wait_ready` before relying on it. Its messages go to `run_dir/twin.log`."""
+    """Start a twin process in its own session.
+
+    Call `wait_ready` before relying on it. Its messages go to `run_dir/twin.log`.
+    """
     chosen = arguments or TwinArguments()
     log = run_dir / "twin.log"
     with log.open("wb") as words:

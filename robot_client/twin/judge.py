@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-import mujoco
 import numpy as np
 
 from contract.layout import ARMS
@@ -67,7 +66,7 @@ class Judge:
     def __init__(self, world: World, task: Task) -> None:
         self._world, self._task = world, task
         self._resting_since_s: float | None = None
-        self._owners = _owners(world.model)
+        self._owners = np.asarray(world.model.geom_bodyid)
 
     def look(self) -> Verdict:
         """Judge the present state."""
@@ -84,16 +83,17 @@ class Judge:
     def _facts(self) -> Facts:
         world, thing, place = self._world, self._task.object, self._task.receptacle
         centre = world.body_position(thing)
-        fingers = [name for name in self._touching(thing) if name.endswith(("_tip_left", "_tip_right"))]
+        touching = self._touching(thing)
+        fingers = {name for name in touching if name.endswith(("_tip_left", "_tip_right"))}
         reach = min(float(np.linalg.norm(world.tool_position(arm) - centre)) for arm in ARMS)
         over, low = _where(world, thing, place)
         return Facts(
             near=reach < _NEAR_M,
             touched=bool(fingers),
-            held=any({f"{arm}_tip_left", f"{arm}_tip_right"} <= set(fingers) for arm in ARMS),
-            lifted=centre[2] > THINGS[thing].rest_height_m + _LIFTED_M,
+            held=any({f"{arm}_tip_left", f"{arm}_tip_right"} <= fingers for arm in ARMS),
+            lifted=bool(centre[2] > THINGS[thing].rest_height_m + _LIFTED_M),
             over=over,
-            inside=over and low and place in self._touching(thing),
+            inside=over and low and place in touching,
             still=world.thing_speed(thing) < _STILL_M_S,
         )
 
@@ -132,7 +132,3 @@ def _where(world: World, thing: str, place: str) -> tuple[bool, bool]:
     x, y = abs(local[0]), abs(local[1])
     over = float(np.hypot(x, y)) <= shape.inner_m[0] if shape.round else x <= shape.inner_m[0] and y <= shape.inner_m[1]
     return bool(over), bool(local[2] <= shape.floor_m + _STACK_M)
-
-
-def _owners(model: mujoco.MjModel) -> np.ndarray:
-    return np.asarray(model.geom_bodyid)

@@ -53,8 +53,8 @@ class Layout:
 def make_layout(seed: int, task: Task | None = None) -> Layout:
     """The layout of a seed; without a task the seed chooses one of the 16.
 
-    All four objects and receptacles are on the table: the ones not asked for are the distractors. Layouts of one seed for two
-    tasks share no positions, because each task asks for other things within reach.
+    All four objects and receptacles are on the table: the ones not asked for are the distractors. Layouts of one seed
+    for two tasks share no positions, because each task asks for other things within reach.
     """
     if isinstance(seed, bool) or seed < 0:
         raise ConfigurationError("seed of a layout", expected="a whole number from 0", got=seed)
@@ -86,14 +86,20 @@ def _attempt(rng: np.random.Generator, seed: int, task: Task, arm: Arm) -> Layou
     things: dict[str, Spot] = {}
     for name in (task.receptacle, *(other for other in RECEPTACLES if other != task.receptacle)):
         needs = arm if name == task.receptacle else None
-        spot = next((s for s in _spots(rng, PLACES[name].radius_m) if _place_fits(name, s, places) and _ok_for(s, needs)), None)
+        spot = next(
+            (s for s in _spots(rng, PLACES[name].radius_m) if _place_fits(name, s, places) and _ok_for(s, needs)), None
+        )
         if spot is None:
             return None
         places[name] = spot
     for name in (task.object, *(other for other in OBJECTS if other != task.object)):
         needs = arm if name == task.object else None
         spot = next(
-            (s for s in _spots(rng, THINGS[name].radius_m) if _thing_fits(name, s, things, places) and _ok_for(s, needs) and _own_side(s, needs)),
+            (
+                s
+                for s in _spots(rng, THINGS[name].radius_m)
+                if _thing_fits(name, s, things, places) and _ok_for(s, needs) and _own_side(s, needs)
+            ),
             None,
         )
         if spot is None:
@@ -128,9 +134,7 @@ def _place_fits(name: str, spot: Spot, places: Mapping[str, Spot]) -> bool:
 def _thing_fits(name: str, spot: Spot, things: Mapping[str, Spot], places: Mapping[str, Spot]) -> bool:
     mine = THINGS[name].radius_m
     clear = all(_apart(spot, other) >= mine + PLACES[n].radius_m + _FINGER_GAP_M for n, other in places.items())
-    return clear and all(
-        _apart(spot, other) >= mine + THINGS[n].radius_m + _THING_GAP_M for n, other in things.items()
-    )
+    return clear and all(_apart(spot, other) >= mine + THINGS[n].radius_m + _THING_GAP_M for n, other in things.items())
 
 
 def _apart(a: Spot, b: Spot) -> float:

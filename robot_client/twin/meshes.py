@@ -1,8 +1,9 @@
 """Light copies of i2rt's meshes, cached by content, so that rendering keeps up with real time.
 
-i2rt's station has 164,000 triangles, most of them in screw holes. Vertices are merged cell by cell and each merged vertex is put
-where it best fits the planes around it (quadric clustering: Lindstrom, Out-of-core simplification, SIGGRAPH 2000), which keeps
-flat faces flat and closes holes smaller than a cell. The copies live in the user's cache, never in the repository.
+i2rt's station has 164,000 triangles, most of them in screw holes. Vertices are merged cell by cell and each merged
+vertex is put where it best fits the planes around it (quadric clustering: Lindstrom, Out-of-core simplification,
+SIGGRAPH 2000), which keeps flat faces flat and closes holes smaller than a cell. The copies live in the user's cache,
+never in the repository.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from __future__ import annotations
 class Pacer:
     """Counts periods of `period_ns` from `start_ns`. Takes the time as an argument; never reads a clock.
 
-    When more than `most` periods are due at once, the rest is skipped and counted in `skipped`: late work is never made up
-    in an unbounded burst, and the grid does not shift.
+    When more than `most` periods are due at once, the rest is skipped and counted in `skipped`: late work is never
+    made up in an unbounded burst, and the grid does not shift.
     """
 
     def __init__(self, start_ns: int, period_ns: int, most: int) -> None:

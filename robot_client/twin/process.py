@@ -1,4 +1,4 @@
-"""The twin's own process: physics in real time, measurements out, commands in, until told to end or the parent is gone."""
+"""The twin's own process: physics in real time, measurements out, commands in, until told to end or left alone."""
 
 from __future__ import annotations
 
@@ -69,6 +69,7 @@ class TwinProcess:
         sys.setswitchinterval(_SWITCH_S)
         self._filming.start()
         try:
+            self._filming.wait_open()
             self._loop()
         finally:
             self._filming.finish()

@@ -1,6 +1,7 @@
 """Pictures of the twin: one off-screen OpenGL context for all cameras.
 
-A context belongs to the thread that opened it. Shadows cost more than everything else here, so only the overview may have them.
+A context belongs to the thread that opened it. Shadows cost more than everything else here, so only the overview may
+have them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _VISIBLE_GROUPS = (0, 1, 2)
 class Renderer:
     """Renders camera roles of one model. Use in the thread that made it; close it there."""
 
-    def __init__(self, model: mujoco.MjModel, sizes: Mapping[str, Size] = DEFAULT_SIZES, *, shadows: bool = True) -> None:
+    def __init__(
+        self, model: mujoco.MjModel, sizes: Mapping[str, Size] = DEFAULT_SIZES, *, shadows: bool = True
+    ) -> None:
         self._sizes = checked_sizes({**DEFAULT_SIZES, **sizes})
         self._model, self._shadows = model, shadows
         self._scene = mujoco.MjvScene(model, maxgeom=500)
@@ -83,6 +86,9 @@ def _open_gl(width: int, height: int) -> mujoco.GLContext:
         context.make_current()
     except (ImportError, AttributeError, RuntimeError) as error:
         raise ConfigurationError(
-            "off-screen rendering", expected="a working EGL or OSMesa", got=f"{type(error).__name__}: {error}", remedy=REMEDY
+            "off-screen rendering",
+            expected="a working EGL or OSMesa",
+            got=f"{type(error).__name__}: {error}",
+            remedy=REMEDY,
         ) from error
     return context

@@ -15,8 +15,8 @@ Rgb = tuple[float, float, float]
 class Thing:
     """An object to be moved. `half_size_m`: box (x, y, z), cylinder (radius, half height, -), ball (radius, -, -).
 
-    `radius_m` is that of its footprint on the table, `rest_height_m` that of its centre, `grip_width_m` what the fingers close on
-    along its own y axis.
+    `radius_m` is that of its footprint on the table, `rest_height_m` that of its centre, `grip_width_m` what the
+    fingers close on along its own y axis.
     """
 
     kind: Literal["box", "cylinder", "ball"]

@@ -1,10 +1,10 @@
 """The mailboxes between the twin and the rest of the robot side: names, capacities, bytes. No MuJoCo here.
 
-    joints       twin -> loop          28 float64: positions (14,), velocities (14,)
-    command      loop -> twin          uint64 kind, 14 float64 targets
-    camera.ROLE  twin -> planner       2 uint32: height, width; then RGB bytes
-    status       twin -> supervisor    JSON of `Status`
-    control      supervisor -> twin    JSON of a request; done when the status says its number
+joints       twin -> loop          28 float64: positions (14,), velocities (14,)
+command      loop -> twin          uint64 kind, 14 float64 targets
+camera.ROLE  twin -> planner       2 uint32: height, width; then RGB bytes
+status       twin -> supervisor    JSON of `Status`
+control      supervisor -> twin    JSON of a request; done when the status says its number
 """
 
 from __future__ import annotations

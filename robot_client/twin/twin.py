@@ -1,4 +1,4 @@
-"""The twin without a process: for tests, demonstrations and evaluation. Same physics and pictures, no clock, no threads."""
+"""The twin without a process, for tests, demonstrations and evaluation: the same physics and pictures, no clock."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ _LOOK_EVERY = 10
 
 
 class Twin:
-    """One station in simulated time. Two twins given the same seeds and targets go through the same states, bit for bit.
+    """One station in simulated time. Equal seeds and targets give equal states, bit for bit.
 
-    Stamps are simulated time since the last reset [ns]. The OpenGL context opens at the first picture, in the thread asking for it.
+    Stamps are simulated time since the last reset [ns]. The OpenGL context opens at the first picture, in the thread
+    asking for it.
     """
 
     def __init__(self, world: World, sizes: Mapping[str, Size], *, shadows: bool) -> None:
@@ -77,7 +78,7 @@ class Twin:
         return self.verdict
 
     def glide(self, start: NDArray[np.float64], goal: NDArray[np.float64], seconds: float) -> Verdict:
-        """Follow a straight line of targets from `start` to `goal`, a new one every 10 ms, as the loop interpolates rows."""
+        """Follow a line of targets from `start` to `goal`, one every 10 ms, as the loop interpolates rows."""
         count = max(1, round(seconds / 0.01))
         for i in range(1, count + 1):
             self.world.follow(start + (goal - start) * (i / count))
@@ -116,7 +117,8 @@ class Twin:
 
 
 def make_twin(sizes: Mapping[str, Size] = DEFAULT_SIZES, *, shadows: bool = False, cache: Path | None = None) -> Twin:
-    """Compile a twin (about 20 ms once the mesh cache is warm). Call `robot_client.twin.gl.choose()` before importing this."""
+    """Compile a twin (about 20 ms once the mesh cache is warm).
+
+    Call `robot_client.twin.gl.choose()` before importing this.
+    """
     return Twin(World(build_model(sizes, cache)), sizes, shadows=shadows)
-
-

@@ -1,4 +1,7 @@
-"""The physics of the twin: put a layout on the table, follow targets, step, measure. Deterministic; knows no wall clock."""
+"""The physics of the twin: put a layout on the table, follow targets, step, measure.
+
+Deterministic; knows no wall clock.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,10 @@ class World:
         self.data.time = 0.0
 
     def follow(self, target: NDArray[np.float64]) -> None:
-        """Set position targets (14,) in the contract's layout; `ActionError` on what is not finite or another shape."""
+        """Set position targets (14,) in the contract's layout.
+
+        `ActionError` on what is not finite or another shape.
+        """
         values = np.asarray(target, np.float64)
         if values.shape != (SIZE,) or not np.isfinite(values).all():
             raise ActionError("target of the twin", expected=f"{SIZE} finite numbers", got=f"{values.shape} {values}")

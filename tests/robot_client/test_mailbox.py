@@ -117,7 +117,10 @@ while time.monotonic() < stop:
 
 
 def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -> None:
-    """A writer at full speed with values of changing length; each value is one repeated byte told by its own number."""
+    """A writer at full speed with values of changing length.
+
+    Each value is one repeated byte told by its own number.
+    """
     path = memory_directory() / f"yam-hammer-{time.monotonic_ns()}"
     child = subprocess.Popen([sys.executable, "-c", _HAMMER, str(path), "1.0"])
     reader, seen, last = MailboxReader(path), 0, 0
