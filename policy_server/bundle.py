@@ -1,4 +1,4 @@
-"""A policy bundle: a folder with `policy.toml` and the files it lists, each checked by sha256 before anything is served."""
+"""A policy bundle: a folder with `policy.toml` and the files it lists, each checked by sha256 before it is served."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from policy_server.bundle import MANIFEST_NAME, file_sha256, load_bundle, weight
 
 
 def hash_files(folder: Path) -> dict[str, str]:
-    """Name (posix path inside the folder) -> sha256 of every file of a bundle but `policy.toml`; hidden files are left out."""
+    """Name (posix path inside the folder) -> sha256 of every file but `policy.toml`; hidden files are left out."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path.relative_to(folder).as_posix(): path for path in paths}
     return {
@@ -42,7 +42,7 @@ def write_manifest(folder: Path, manifest: BundleManifest) -> None:
 def set_calibration(folder: Path, calibration: TrCalibration) -> BundleManifest:
     """Store TR quantiles in a bundle's `policy.toml`; the weights stay as they are.
 
-    Raises `BundleError` for a broken bundle and pydantic's `ValidationError` when sigma or horizon are not the policy's.
+    Raises `BundleError` for a broken bundle, pydantic's `ValidationError` when sigma or horizon are not the policy's.
     """
     manifest = load_bundle(folder).manifest.model_copy(update={"tr_calibration": calibration})
     write_manifest(folder, manifest)
