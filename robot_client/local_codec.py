@@ -18,7 +18,7 @@ from contract.wire import Buffer, pack, unpack
 from robot_client import local_messages as m
 from robot_client.channel import Channel
 
-_KINDS: Final[dict[str, type]] = {
+_KINDS: Final[dict[str, Any]] = {
     kind.__name__: kind
     for kind in (
         m.PlanRequest,
@@ -37,7 +37,7 @@ def encode(message: m.LocalMessage) -> list[Buffer]:
     """Frames of a local message."""
     if isinstance(message, ActionChunk):
         return codec.encode(message, message.sequence)
-    plain, arrays = _fields(type(message))
+    plain, arrays = _fields(type(message).__name__)
     body = {name: _travelling(getattr(message, name)) for name in plain}
     return pack({"local": type(message).__name__, "body": body}, {name: getattr(message, name) for name in arrays})
 
@@ -51,7 +51,7 @@ def decode(frames: Sequence[Buffer]) -> m.LocalMessage:
     body = header.get("body")
     if kind is None or not isinstance(body, dict):
         raise CodecError("local message", expected=", ".join(_KINDS), got=str(header.get("local"))[:64])
-    plain, array_names = _fields(kind)
+    plain, array_names = _fields(kind.__name__)
     if set(body) != set(plain) or set(arrays) != set(array_names):
         raise CodecError(
             f"fields of {kind.__name__}", expected=sorted((*plain, *array_names)), got=sorted((*body, *arrays))
@@ -72,7 +72,9 @@ def receive(channel: Channel) -> m.LocalMessage | None:
 
 
 @cache
-def _fields(kind: type) -> tuple[dict[str, TypeAdapter], tuple[str, ...]]:
+def _fields(name: str) -> tuple[dict[str, TypeAdapter], tuple[str, ...]]:
+    """Checked plain fields and array fields of a kind."""
+    kind = _KINDS[name]
     hints = get_type_hints(kind)
     names = [field.name for field in dataclasses.fields(kind)]
     arrays = tuple(name for name in names if hints[name] == NDArray)
