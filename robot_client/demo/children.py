@@ -36,7 +36,7 @@ class Child:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
 
     def wait_for_line(self, start: str, timeout_s: float) -> str:
-        """The first log line that begins with `start`. Raises `RigError` with the log's end if it dies or is too slow."""
+        """The first log line that begins with `start`. Raises `RigError` with its last lines if it dies or is slow."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             for line in self.log.read_text(errors="replace").splitlines():

@@ -71,13 +71,15 @@ def _stage_rows(stages: Mapping[str, NDArray]) -> list[tuple[str, ...]]:
 def _ratio_chart(history: History) -> str:
     if not history.replans:
         return _NOTHING
-    readings = [replan.temporal_ratio for replan in history.replans]
-    scales = [replan.scales for replan in history.replans]
+    replans = history.replans
     return charts.ratio_and_scales(
         history.replan_times_s(),
-        np.array([reading.value for reading in readings]),
-        np.array([reading.rank for reading in readings]),
-        {"lang": np.array([s.lang for s in scales]), "plan": np.array([s.plan for s in scales])},
+        np.array([replan.tr_value for replan in replans]),
+        np.array([replan.tr_rank for replan in replans]),
+        {
+            "lang": np.array([replan.scale_lang for replan in replans]),
+            "plan": np.array([replan.scale_plan for replan in replans]),
+        },
         history.branches(),
     )
 
