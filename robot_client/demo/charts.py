@@ -84,7 +84,7 @@ def asked_told(times_s: NDArray, asked: NDArray, told: NDArray, measured: NDArra
 def branch_counts(counts: Mapping[str, int]) -> str:
     """How many replans ran 1, 2 and 3 branches."""
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(figsize=(4.5, 1.7), layout="constrained")
+        figure, axes = plt.subplots(figsize=(9, 1.7), layout="constrained")
         bars = axes.barh(list(counts), list(counts.values()), color=list(_BRANCH_COLOURS.values())[1:], height=0.6)
         axes.bar_label(bars, padding=4)
         axes.invert_yaxis()
