@@ -1,0 +1,1 @@
+"""GPU side: model, pipeline, engines, export and the ZeroMQ server."""

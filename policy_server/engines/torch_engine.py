@@ -1,0 +1,76 @@
+"""The reference engine: a checkpoint's torch model in float32, graph by graph, behind the interface of every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from contract.errors import EngineError
+from policy_server.bundle import file_sha256
+from policy_server.model.checkpoint import WEIGHTS, load_checkpoint
+from policy_server.model.graphs import Graph, graphs_of
+from policy_server.model.policy import VideoActionModel
+
+
+class TorchEngine:
+    """`Engine` over a model in memory; `load` reads a checkpoint folder."""
+
+    def __init__(self, model: VideoActionModel, weights_hash: str, device: str = "cpu") -> None:
+        self._graphs: dict[str, Graph] = graphs_of(model)
+        self._device = torch.device(device)
+        self.id = f"torch-{torch.__version__.split('+')[0]}-{device}/fp32/{weights_hash[:12]}"
+        self.runs_on = f"torch {torch.__version__}, {self._device}, float32"
+
+    @classmethod
+    def load(cls, checkpoint_dir: Path | str, device: str = "cpu") -> TorchEngine:
+        """The engine of a checkpoint folder; raises `BundleError` for a broken one."""
+        folder = Path(checkpoint_dir)
+        checkpoint = load_checkpoint(folder)
+        return cls(checkpoint.model.to(device), file_sha256(folder / WEIGHTS), device)
+
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """Names of the graphs."""
+        return tuple(self._graphs)
+
+    def inputs(self, graph: str) -> tuple[str, ...]:
+        """Input names of one graph."""
+        return tuple(self._graph(graph).inputs)
+
+    def outputs(self, graph: str) -> tuple[str, ...]:
+        """Output names of one graph."""
+        return self._graph(graph).outputs
+
+    def run(self, graph: str, feeds: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Outputs by name. Raises `EngineError` for a missing or ill-shaped input."""
+        spec = self._graph(graph)
+        arguments = [self._tensor(spec, name, feeds) for name in spec.inputs]
+        with torch.no_grad():
+            result = spec.module(*arguments)
+        values = result if isinstance(result, tuple) else (result,)
+        return {name: value.cpu().numpy() for name, value in zip(spec.outputs, values, strict=True)}
+
+    def close(self) -> None:
+        """Give up the weights."""
+        self._graphs = {}
+
+    def _graph(self, name: str) -> Graph:
+        if name not in self._graphs:
+            raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
+        return self._graphs[name]
+
+    def _tensor(self, spec: Graph, name: str, feeds: Mapping[str, NDArray]) -> torch.Tensor:
+        if name not in feeds:
+            raise EngineError(f"input {name} of {spec.name}", expected="an array", got="none", remedy="feed it")
+        array, example = feeds[name], spec.inputs[name]
+        fixed = tuple(example.shape[1:] if spec.branches else example.shape)
+        shape = tuple(array.shape[1:] if spec.branches else array.shape)
+        dtype = str(example.dtype).removeprefix("torch.")
+        if shape != fixed or array.ndim != example.ndim or str(array.dtype) != dtype:
+            wanted = f"{dtype} {('B', *fixed) if spec.branches else fixed}"
+            raise EngineError(f"input {name} of {spec.name}", expected=wanted, got=f"{array.dtype} {array.shape}")
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device)

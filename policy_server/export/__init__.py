@@ -1,0 +1,1 @@
+"""From a checkpoint to the graphs and manifest of a bundle."""

@@ -1,0 +1,1 @@
+"""The torch model: video backbone, latent and instruction encoders, action heads."""

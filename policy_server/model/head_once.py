@@ -1,0 +1,121 @@
+"""Action head 2: read the video once, then let a residual MLP do the flow.
+
+One query per action row and head attends once, in `context`, to video tokens that language and state have modulated
+(FiLM). It reads out attended values and, in further columns, the attended coordinates (an explicit soft-argmax) and the
+masses on C and F. So the Temporal Ratio is known before the first flow step.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from policy_server.model.attention import MASKED, RootMeanSquareNorm, attend, split_heads
+from policy_server.model.config import ModelConfig
+from policy_server.model.flow import sinusoid, velocity_of
+from policy_server.model.head import ActionHead
+from policy_server.model.token_places import TokenPlaces, coordinates, indicators
+
+COORDINATES = 3
+
+
+class TextPool(nn.Module):
+    """Text tokens (B, L, Dt) to one vector (B, heads * Dt) by learned queries; the null text gives zeros."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.queries = nn.Parameter(torch.randn(heads, width))
+
+    def forward(self, text: Tensor) -> Tensor:
+        return attend(self.queries.expand(text.shape[0], -1, -1), text, text).flatten(1)
+
+
+class Reader(nn.Module):
+    """The one attention: (B, N, D) features to (B, H * heads * (d + 3)) read-outs and (B, 1, heads, H, 2) masses."""
+
+    columns: Tensor
+    future: Tensor
+
+    def __init__(self, config: ModelConfig, condition: int, with_masses: bool) -> None:
+        super().__init__()
+        head, width = config.head, config.backbone.width
+        inner = head.heads * head.head_dim
+        self.heads, self.head_dim = head.heads, head.head_dim
+        self.norm = nn.LayerNorm(width, elementwise_affine=False)
+        self.film = nn.Linear(condition, 2 * width)
+        nn.init.normal_(self.film.weight, std=0.02)
+        nn.init.zeros_(self.film.bias)
+        self.places = TokenPlaces(config.token_grid, width)
+        self.query = nn.Parameter(torch.randn(head.heads, head.horizon, head.head_dim))
+        self.key = nn.Linear(width, inner)
+        self.value = nn.Linear(width, inner)
+        self.norm_query = RootMeanSquareNorm(head.head_dim)
+        self.norm_key = RootMeanSquareNorm(head.head_dim)
+        parts = [coordinates(config.token_grid)] + ([indicators(config.token_grid)] if with_masses else [])
+        self.register_buffer("columns", torch.cat(parts, -1), persistent=False)
+        self.register_buffer("future", indicators(config.token_grid)[:, 1], persistent=False)
+
+    def forward(self, features: Tensor, condition: Tensor, future_keep: Tensor) -> tuple[Tensor, Tensor]:
+        scale, shift = self.film(condition)[:, None].chunk(2, -1)
+        tokens = self.norm(features) * (1 + scale) + shift
+        count = tokens.shape[1]
+        key = self.norm_key(split_heads(self.key(tokens + self.places()[:count]), self.heads))
+        value = split_heads(self.value(tokens), self.heads)
+        columns = self.columns[:count].expand(*value.shape[:-1], -1)
+        bias = ((1 - future_keep)[:, None] * self.future[:count] * MASKED)[:, None, None, :]
+        seen = attend(self.norm_query(self.query)[None], key, torch.cat([value, columns], -1), bias)
+        read = self.head_dim + COORDINATES
+        return seen[..., :read].flatten(1), seen[..., read:].unsqueeze(1)
+
+
+class ResidualBlock(nn.Module):
+    """x + W2 silu(W1 norm(x) + condition)."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.inward = nn.Linear(width, width)
+        self.outward = nn.Linear(width, width)
+
+    def forward(self, hidden: Tensor, condition: Tensor) -> Tensor:
+        return hidden + self.outward(nn.functional.silu(self.inward(self.norm(hidden)) + condition))
+
+
+class ReadOnceHead(ActionHead):
+    """`ActionHead`: `memory` holds all that was read; `masses` come from `context`."""
+
+    step_inputs = ("memory",)
+    masses_from = "context"
+
+    def __init__(self, config: ModelConfig, with_masses: bool = True) -> None:
+        super().__init__()
+        head = config.head
+        self.with_masses = with_masses
+        self.context_outputs = ("memory", "masses") if with_masses else ("memory",)
+        self.time_width = head.time_width
+        condition = head.heads * config.text.width + head.actions
+        self.pool = TextPool(config.text.width, head.heads)
+        self.reader = Reader(config, condition, with_masses)
+        read = head.horizon * head.heads * (head.head_dim + COORDINATES)
+        self.digest = nn.Sequential(nn.Linear(read + condition, head.width), nn.SiLU())
+        self.rows = nn.Linear(head.horizon * head.actions, head.width)
+        self.times = nn.Linear(head.horizon * head.time_width, head.width)
+        self.blocks = nn.ModuleList(ResidualBlock(head.width) for _ in range(head.layers))
+        self.norm_out = nn.LayerNorm(head.width)
+        self.out = nn.Linear(head.width, head.horizon * head.actions)
+
+    def context(self, features: Tensor, text: Tensor, state: Tensor, future_keep: Tensor) -> tuple[Tensor, ...]:
+        """memory (B, width), masses (B, 1, heads, H, 2)."""
+        condition = torch.cat([self.pool(text), state], -1)
+        read, masses = self.reader(features, condition, future_keep)
+        memory = self.digest(torch.cat([read, condition], -1))
+        return (memory, masses) if self.with_masses else (memory,)
+
+    def action_step(self, rows: Tensor, times: Tensor, *memory: Tensor) -> tuple[Tensor, ...]:
+        (digest,) = memory
+        time = self.times(sinusoid(times, self.time_width, 0.25, 16.0).flatten(1))
+        hidden = self.rows(rows.flatten(1)) + time + digest
+        for block in self.blocks:
+            hidden = block(hidden, time + digest)
+        data = self.out(self.norm_out(hidden)).unflatten(1, rows.shape[1:])
+        return (velocity_of(data, rows, times[..., None]),)
