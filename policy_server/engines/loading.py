@@ -14,7 +14,7 @@ def load_engine(name: str, bundle: Bundle, threads: int = 0) -> Engine:
     if name == "onnxruntime":
         from policy_server.engines.onnxruntime_engine import OnnxRuntimeEngine
 
-        return OnnxRuntimeEngine(bundle, threads=threads)
+        return OnnxRuntimeEngine.load(bundle, threads)
     if name == "torch":
         from policy_server.engines.torch_engine import TorchEngine
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from contract.layout import SIZE
 from contract.manifest import (
     Action,
+    ActionKind,
     BundleManifest,
     Canvas,
     Guidance,
@@ -53,7 +54,8 @@ def scripted_manifest(
     calibrated: bool = True,
 ) -> BundleManifest:
     """A minimal manifest: views side by side, absolute rows with statistics that change nothing."""
-    identity = Statistics(kind="absolute", offset=(0.0,) * SIZE, scale=(1.0,) * SIZE)
+    absolute: ActionKind = "absolute"
+    identity = Statistics(kind=absolute, offset=(0.0,) * SIZE, scale=(1.0,) * SIZE)
     video = Video(
         attention="bidirectional",
         latent_channels=CHANNELS,
@@ -89,7 +91,7 @@ def scripted_manifest(
             flow_steps=flow_steps,
         ),
         state=identity,
-        action=Action(kinds=("absolute",) * SIZE, statistics=(identity,)),
+        action=Action(kinds=(absolute,) * SIZE, statistics=(identity,)),
         guidance=guidance
         or Guidance(w_lang_max=1.5, w_plan_max=1.0, q_lo=0.3, q_hi=0.9, trained_nulls=("language", "future")),
         provenance=Provenance(command="scripted", seed=0),
