@@ -15,6 +15,7 @@ from contract.errors import RigError
 from robot_client.mailbox import MailboxReader, open_writer
 from robot_client.rigs.base import Frame
 from robot_client.twin.control import Exit, Park, Request, Reset, pack_request
+from robot_client.twin.tasks import parse
 from robot_client.twin.topics import JSON_BYTES, Status, camera_topic, path_of, unpack_frame, unpack_status
 
 START_S: Final = 20.0
@@ -85,7 +86,9 @@ class TwinHandle:
         return self._wait(lambda status: status.frames > 0, "the first frames", timeout_s)
 
     def reset(self, seed: int, instruction: str = "", timeout_s: float = 2.0) -> Status:
-        """Arrange another layout and wait until it stands."""
+        """Arrange another layout and wait until it stands; `VocabularyError` on an instruction nobody could follow."""
+        if instruction:
+            parse(instruction)
         return self._ask(Reset(seed, instruction), timeout_s)
 
     def park(self, timeout_s: float = PARK_S) -> Status:

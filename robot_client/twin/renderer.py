@@ -45,6 +45,7 @@ class Renderer:
         mujoco.mjv_updateScene(
             self._model, data, self._option, None, self._cameras[role], mujoco.mjtCatBit.mjCAT_ALL.value, self._scene
         )
+        self._gl.make_current()  # another renderer of this thread may have been used, or closed, since
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._shadows and role == OVERVIEW
         self._scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = False
         area = mujoco.MjrRect(0, 0, size.width, size.height)
@@ -59,6 +60,7 @@ class Renderer:
 
     def close(self) -> None:
         """Free the context."""
+        self._gl.make_current()
         self._context.free()
         self._gl.free()
 
