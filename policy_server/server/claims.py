@@ -32,6 +32,11 @@ class Claims:
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
+    def repeats(self, hello: Hello, peer: bytes) -> bool:
+        """Whether this very newcomer is waiting already."""
+        claim = self._by_name.get(hello.session)
+        return claim is not None and (claim.hello.instance, claim.peer) == (hello.instance, peer)
+
     def open(self, claim: Claim) -> None:
         """Start waiting for the holder's answer."""
         self._by_name[claim.hello.session] = claim

@@ -40,6 +40,8 @@ class Doorman:
         holder = self._sessions.holder(hello.session)
         if holder is None or holder.instance == hello.instance:
             self._admit(peer, request_id, hello, now_ns)
+        elif self._claims.repeats(hello, peer):
+            return  # the verdict on its first hello is under way
         elif hello.session in self._claims:
             raise _taken(holder)
         elif self._replies.reply(holder.peer, UNASKED, Probe(hello.session)):

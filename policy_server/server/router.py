@@ -23,13 +23,13 @@ def router_socket(context: zmq.Context) -> zmq.Socket:
     socket.maxmsgsize = MAX_ARRAY_BYTES
     socket.rcvhwm = socket.sndhwm = _MESSAGES_PER_PEER
     socket.linger = 0
-    socket.ipv6 = True
     socket.heartbeat_ivl, socket.heartbeat_timeout, socket.heartbeat_ttl = 1000, 3000, 3000
     return socket
 
 
 def bind(socket: zmq.Socket, endpoint: str) -> str:
     """Bind and return the endpoint with its real port. Raises `ConfigurationError` when it is in use."""
+    socket.ipv6 = "[" in endpoint
     try:
         socket.bind(endpoint)
     except zmq.ZMQError as error:
