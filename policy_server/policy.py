@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from contract.check import check_observation
@@ -21,7 +22,7 @@ from policy_server.imagine import Imaginer
 from policy_server.replan import Replanner
 from policy_server.stages import Stages
 from policy_server.text import TextContexts
-from policy_server.warm_up import measure_costs
+from policy_server.warm_up import measure_costs, neutral_observation
 
 
 class Policy:
@@ -78,6 +79,8 @@ class Policy:
     def warm_up(self, rounds: int = 3) -> None:
         """Run every path a replan can take and measure its time, so that the first real answer is like any other."""
         self._costs = measure_costs(self.manifest, self.replan_forced, rounds)
+        constant = replace(neutral_observation(self.manifest), guidance="constant")
+        self._replanner.replan(constant, lambda: 0, BranchCosts())
 
     def replan(self, observation: Observation, elapsed_ns: Callable[[], int]) -> ActionChunk:
         """The answer to an observation; `elapsed_ns` gives the time since its receipt, for the budget.

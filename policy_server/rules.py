@@ -33,15 +33,14 @@ class Rules:
         return Rules(observation.guidance, observation.branches, observation.budget_ns, elapsed_ns, costs, forced)
 
     def known_scales(self, settings: Guidance) -> GuidanceScales | None:
-        """Scales that do not depend on TR; None when TR decides."""
-        if self.forced is not None:
-            return self.forced
-        return scales_of(self.mode, float("nan"), settings) if self.mode in ("off", "constant") else None
+        """Scales known before TR is; None when TR decides, and for forced ones, which stand in for TR's decision."""
+        if self.forced is None and self.mode in ("off", "constant"):
+            return scales_of(self.mode, float("nan"), settings)
+        return None
 
     def scales(self, rank: float, settings: Guidance) -> GuidanceScales:
         """Scales at a TR of percentile `rank`."""
-        known = self.known_scales(settings)
-        return scales_of(self.mode, rank, settings) if known is None else known
+        return scales_of(self.mode, rank, settings) if self.forced is None else self.forced
 
     def choose(self, scales: GuidanceScales, remaining_ns: int) -> Choice:
         """Branches to run when `remaining_ns` of the conditional branch are still ahead."""

@@ -56,7 +56,8 @@ class Normaliser:
         targets = raw + np.where(self._delta, base, 0.0)
         if self._velocity.any():
             targets = np.where(self._velocity, base + np.cumsum(raw, axis=0) * self._step_s, targets)
-        return self._polarity(targets).astype(np.float32)
+        with np.errstate(over="ignore"):  # the caller refuses what is not finite, with the place named
+            return self._polarity(targets).astype(np.float32)
 
     def _polarity(self, values: NDArray) -> NDArray[np.float64]:
         """Into the policy's gripper polarity or back: the same flip, 1 - value."""

@@ -43,25 +43,26 @@ class ScriptedEngine:
         self.batches: dict[str, list[int]] = {name: [] for name in graphs}
         """Batch size of every call so far, by graph."""
         self.faults: set[Fault] = set()
-        self._graphs = dict(graphs)
+        self.script: dict[str, ScriptedGraph] = dict(graphs)
+        """The graphs; may be exchanged between runs."""
         self._sleep = sleep
 
     @property
     def graphs(self) -> tuple[str, ...]:
         """Names of the graphs."""
-        return tuple(self._graphs)
+        return tuple(self.script)
 
     def inputs(self, graph: str) -> tuple[str, ...]:
         """Input names of one graph."""
-        return self._graphs[graph].inputs
+        return self.script[graph].inputs
 
     def outputs(self, graph: str) -> tuple[str, ...]:
         """Output names of one graph."""
-        return self._graphs[graph].outputs
+        return self.script[graph].outputs
 
     def run(self, graph: str, feeds: Arrays) -> dict[str, NDArray]:
         """Outputs of the function after its latency; raises `EngineError` where a fault says so."""
-        script = self._graphs[graph]
+        script = self.script[graph]
         call = len(self.batches[graph])
         self.batches[graph].append(len(next(iter(feeds.values()))))
         if script.latency_ns:
