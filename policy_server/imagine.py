@@ -42,57 +42,58 @@ class Imaginer:
         self._video = VideoModel(manifest.video, stages)
 
     def imagine(self, request: ImagineRequest, between: Callable[[], None]) -> ImaginedFrames:
-        """Frames (1 + chunks * (pixel frames - 1), height, width, 3) uint8 RGB; frame 0 is the decoded current one.
+        """Frames of the current moment and of `chunks` chunks after it, each as long as the policy's video.
 
+        A decoder that is not upsampled in time gives one frame for each latent frame; the frames' step says so.
         `between` is called before every pass of the video model: the place where a server answers replans. Raises
         `FieldError`, `VocabularyError` or `EngineError`.
         """
+        observation = request.observation
         _require_chunks(request.chunks)
         watch = Stopwatch(self._clock)
-        text = self._texts.encode(request.observation.instruction, watch)
+        text = self._texts.encode(observation.instruction, watch)
         tiler = CanvasTiler(self._canvas)
-        tiler.fill(request.observation.images)
-        noise = Noise(request.observation.seed)
-        film = self._film(request.chunks)
+        tiler.fill(observation.images)
+        noise = Noise(observation.seed)
+        parts: list[NDArray] = []
         pixels: NDArray = tiler.pixels
-        per_chunk = self._spec.pixel_frames - 1
-        for chunk in range(request.chunks):
+        for _ in range(request.chunks):
             frames = self._chunk(pixels, noise.draw(noise_shape(self._spec)), text, watch, between)
-            film[chunk * per_chunk + bool(chunk) : (chunk + 1) * per_chunk + 1] = frames[bool(chunk) :]
-            pixels = film[np.newaxis, (chunk + 1) * per_chunk]
-        observation = request.observation
+            pixels = frames[-1:]
+            parts.append(frames[1:] if parts else frames)
         return ImaginedFrames(
             session=observation.session,
             epoch=observation.epoch,
             sequence=observation.sequence,
-            frames=film,
-            frame_step_ns=self._spec.frame_step_ns,
+            frames=np.concatenate(parts),
+            frame_step_ns=self._frame_step_ns(len(parts[0])),
             durations_ns=watch.durations_ns(),
         )
-
-    def _film(self, chunks: int) -> NDArray[np.uint8]:
-        count = 1 + chunks * (self._spec.pixel_frames - 1)
-        return np.empty((count, self._canvas.height, self._canvas.width, 3), np.uint8)
 
     def _chunk(
         self, pixels: NDArray, noise: NDArray, text: NDArray, watch: Stopwatch, between: Callable[[], None]
     ) -> NDArray:
-        """Frames (pixel frames, height, width, 3) imagined from one canvas (1, height, width, 3)."""
+        """Frames (F, height, width, 3) imagined from one canvas (1, height, width, 3)."""
         latent = self._stages.run("encode", {"canvas": pixels}, watch)["latent"]
         watch.stage("encode")
         latents = self._video.imagine(latent, noise, text, watch, between)
         watch.stage("video")
         frames = self._stages.run("decode", {"latent": latents}, watch)["frames"]
         watch.stage("decode")
-        expected = (1, self._spec.pixel_frames, self._canvas.height, self._canvas.width, 3)
-        if frames.shape != expected or frames.dtype != np.uint8:
-            raise EngineError(
-                "frames of decode",
-                expected=f"uint8 {expected}",
-                got=f"{frames.dtype} {frames.shape}",
-                remedy="export the bundle again: pixel_frames or canvas are not what the decoder gives",
-            )
+        size = (self._canvas.height, self._canvas.width, 3)
+        if frames.ndim != 5 or frames.shape[2:] != size or frames.dtype != np.uint8:
+            raise self._wrong_frames(f"uint8 (1, F, {size[0]}, {size[1]}, 3)", f"{frames.dtype} {frames.shape}")
         return frames[0]
+
+    def _frame_step_ns(self, decoded: int) -> int:
+        """Time between decoded frames: the video's whole length over the steps between them."""
+        length = self._spec.pixel_frames - 1
+        if decoded < 2 or length % (decoded - 1):
+            raise self._wrong_frames(f"{self._spec.pixel_frames} or {self._spec.latent_frames} frames", decoded)
+        return self._spec.frame_step_ns * (length // (decoded - 1))
+
+    def _wrong_frames(self, expected: str, got: object) -> EngineError:
+        return EngineError("frames of decode", expected=expected, got=got, remedy="export the bundle again")
 
 
 def _require_chunks(chunks: int) -> None:
