@@ -6,16 +6,20 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from types import FrameType
 
 from contract.errors import StackError
+from contract.server_info import ServerInfo
 from policy_server.server.service import PolicyServer
 
 READY_PREFIX = "READY "
 """A supervisor waits for the line `READY tcp://HOST:PORT` on standard output; `LOADING ...` comes first."""
 
 
-def serve_until_stopped(server: PolicyServer, stop_with_stdin: bool) -> None:
+def serve_until_stopped(
+    server: PolicyServer, stop_with_stdin: bool, on_ready: Callable[[ServerInfo], None] = lambda info: None
+) -> None:
     """Serve until SIGINT, SIGTERM or, if asked for, the end of standard input (the supervisor is gone).
 
     Prints `LOADING endpoint`, then `READY endpoint`. Raises what stopped the server. When an engine call still runs at
@@ -28,20 +32,17 @@ def serve_until_stopped(server: PolicyServer, stop_with_stdin: bool) -> None:
         threading.Thread(target=_watch_stdin, args=(server, stop), name="parent", daemon=True).start()
     print(f"LOADING {endpoint}", flush=True)
     try:
-        _turn(server, stop, endpoint)
+        while not stop.is_set() and server.state == "LOADING":
+            server.turn()
+        if not stop.is_set():
+            on_ready(server.info())
+            print(f"{READY_PREFIX}{endpoint}", flush=True)
+        while not stop.is_set():
+            server.turn()
     except StackError as error:
         _leave(server, error)
         raise
     _leave(server, None)
-
-
-def _turn(server: PolicyServer, stop: threading.Event, endpoint: str) -> None:
-    announced = False
-    while not stop.is_set():
-        server.turn()
-        if not announced and server.state == "READY":
-            announced = True
-            print(f"{READY_PREFIX}{endpoint}", flush=True)
 
 
 def _stop_on_signals(server: PolicyServer, stop: threading.Event) -> None:

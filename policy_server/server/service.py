@@ -12,7 +12,7 @@ import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
 from contract.errors import EngineError
-from contract.server_info import ServerState
+from contract.server_info import ServerInfo, ServerState
 from policy_server.server import router
 from policy_server.server.bind import DEFAULT_BIND, bind_endpoint
 from policy_server.server.counters import Counters
@@ -71,6 +71,10 @@ class PolicyServer:
     def state(self) -> ServerState:
         """LOADING, READY or FAULT."""
         return self._desk.state
+
+    def info(self) -> ServerInfo:
+        """What clients are told. Raises `BusyError` while the policy loads."""
+        return self._desk.info()
 
     @property
     def counters(self) -> Counters:

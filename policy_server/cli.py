@@ -1,0 +1,149 @@
+"""`yam-policy`: serve | export | info | imagine | keys | bench. Each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Literal, NoReturn
+
+import tyro
+
+from contract.errors import ConfigurationError, StackError
+from policy_server.server.bind import DEFAULT_BIND
+
+app = tyro.extras.SubcommandApp()
+
+
+@app.command
+def serve(
+    bundle: Path,
+    bind: str = DEFAULT_BIND,
+    engine: Literal["onnxruntime", "torch"] = "onnxruntime",
+    threads: int = 0,
+    insecure: bool = False,
+    keys: Path | None = None,
+    hang_s: float = 30.0,
+    stop_with_stdin: bool = False,
+) -> None:
+    """Serve a policy bundle to robots. Prints `READY tcp://HOST:PORT` when it answers.
+
+    Args:
+        bundle: folder with policy.toml.
+        bind: where to listen; port 0 picks a free one. Anything but loopback needs --keys or --insecure.
+        engine: what computes; there is no silent change to another one.
+        threads: threads of the engine; 0 = the library's choice.
+        insecure: listen on any address without keys.
+        keys: folder made by `yam-policy keys`; only the clients in it are let in.
+        hang_s: an engine call longer than this ends the server with an error.
+        stop_with_stdin: stop when standard input ends, for a supervisor that may die.
+    """
+    from policy_server.commands.serve import serve as run
+    from policy_server.server.service import ServeSettings
+
+    run(bundle, engine, threads, ServeSettings(bind, insecure, keys, hang_s), stop_with_stdin)
+
+
+@app.command
+def export(checkpoint: Path, bundle: Path, precision: Literal["fp32"] = "fp32", carry_checkpoint: bool = False) -> None:
+    """Export a checkpoint folder to a bundle folder.
+
+    Args:
+        checkpoint: folder with model.toml and weights.
+        bundle: folder to write; an existing bundle there is replaced when the new one is complete.
+        precision: of the exported graphs.
+        carry_checkpoint: put the torch weights into the bundle too, for --engine torch.
+    """
+    from policy_server.commands.export import export as run
+
+    run(checkpoint, bundle, precision, carry_checkpoint)
+
+
+@app.command
+def info(bundle: Path | None = None, server: str | None = None, json: bool = False, timeout_s: float = 5.0) -> None:
+    """Say what a bundle or a running server is.
+
+    Args:
+        bundle: folder with policy.toml.
+        server: address of a running server, for example tcp://127.0.0.1:5555.
+        json: everything, as JSON.
+        timeout_s: longest wait for the server.
+    """
+    from policy_server.commands.info import info as describe
+
+    print("\n".join(describe(bundle, server, json, timeout_s)))
+
+
+@app.command
+def imagine(
+    bundle: Path | None = None,
+    server: str | None = None,
+    instruction: str = "",
+    chunks: int = 1,
+    image: dict[str, Path] | None = None,
+    seed: int = 0,
+    out: Path = Path("out/imagine.mp4"),
+    timeout_s: float = 120.0,
+) -> None:
+    """Write the frames that the policy predicts.
+
+    Args:
+        bundle: folder with policy.toml, or
+        server: address of a running server.
+        instruction: what the robot is told; empty = nothing.
+        chunks: length, 1 to 10 chunks.
+        image: ROLE PATH pairs; cameras without one see a made-up picture.
+        seed: of the noise and of made-up pictures.
+        out: .mp4, or .png for a strip.
+        timeout_s: longest wait for the server.
+    """
+    from policy_server.commands.imagine import Wish
+    from policy_server.commands.imagine import imagine as run
+
+    print(run(bundle, server, Wish(instruction, chunks, image or {}, seed), out, timeout_s))
+
+
+@app.command
+def keys(folder: Annotated[Path, tyro.conf.Positional], client: str = "robot") -> None:
+    """Make CURVE keys for a server and for one client.
+
+    Args:
+        folder: where the server's keys and its list of clients are kept.
+        client: name of the new client.
+    """
+    from policy_server.commands.keys import keys as make
+
+    print("\n".join(make(folder, client)))
+
+
+@app.command(name="bench")
+def bench(
+    what: Annotated[Literal["wire"], tyro.conf.Positional], json: Path = Path("out/bench/wire.json"), rounds: int = 400
+) -> None:
+    """Measure the stack: `wire` compares a replan's time outside the engine with the bare transport.
+
+    Args:
+        what: which benchmark.
+        json: file for the results.
+        rounds: measured replans of each kind, after as many as a tenth for warm-up.
+    """
+    from policy_server.bench.wire import bench_wire
+
+    bench_wire(json, rounds)
+
+
+def main() -> None:
+    """Entry point. Exit code 0 for a stop by a person, 1 for an error in one line, 2 for a bad setting."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        app.cli(prog="yam-policy")
+    except StackError as error:
+        print(f"yam-policy: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, ConfigurationError) else 1)
+    except KeyboardInterrupt:
+        sys.exit(0)
+
+
+def _stop(signum: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(0)

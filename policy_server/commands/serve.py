@@ -1,0 +1,49 @@
+"""`yam-policy serve`: a bundle on an engine behind a socket."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+from contract.server_info import ServerInfo
+from policy_server.server.processes import serve_until_stopped
+from policy_server.server.served_policy import ServedPolicy
+from policy_server.server.service import PolicyServer, ServeSettings
+
+
+def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop_with_stdin: bool) -> None:
+    """Serve until stopped. Raises `StackError` for a bad setting, a bundle or engine that cannot serve, or a hang."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+
+    def load() -> ServedPolicy:
+        from policy_server.policy import Policy  # in the inference thread: the engine's library takes its time
+
+        return Policy.load(bundle, engine, threads)
+
+    serve_until_stopped(PolicyServer(load, settings), stop_with_stdin, on_ready=print_banner)
+
+
+def print_banner(info: ServerInfo) -> None:
+    """Say on standard error what is being served, untrained weights before all else."""
+    for line in banner(info):
+        print(line, file=sys.stderr, flush=True)
+
+
+def banner(info: ServerInfo) -> list[str]:
+    """What a person should know of a policy, one fact a line."""
+    cameras = ", ".join(
+        f"{camera.role} {camera.width}x{camera.height}{' (optional)' if camera.optional else ''}"
+        for camera in info.cameras
+    )
+    costs = ", ".join(f"{name.removeprefix('branches_')}: {ns / 1e6:.1f} ms" for name, ns in info.costs_ns.items())
+    calibrated = info.calibration == "CALIBRATED"
+    return [
+        *([] if info.trained else ["UNTRAINED WEIGHTS: this policy moves arms, but to no purpose"]),
+        f"policy       {info.model_id}, weights {info.weights_hash[:12]}",
+        f"engine       {info.engine_id} on {info.runs_on}",
+        f"chunks       {info.horizon} rows of {info.step_ns / 1e6:g} ms, up to {info.max_prefix} committed before them",
+        f"guidance     {info.guidance}; TR {'calibrated' if calibrated else 'UNCALIBRATED, so guidance stays off'}",
+        f"cameras      {cameras}",
+        *([f"answer time  by branches {costs}"] if costs else []),
+    ]

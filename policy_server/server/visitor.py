@@ -1,0 +1,87 @@
+"""A guest of a running server: says hello, asks one thing at a time, leaves. For the command line, not for robots."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import zmq
+import zmq.auth
+
+from contract.bodies import Message
+from contract.codec import decode, encode
+from contract.errors import LinkTimeoutError, from_wire
+from contract.handshake import contract_hash, require_same_contract
+from contract.messages import ErrorReply, Goodbye, Hello, Welcome
+from contract.server_info import ServerInfo
+from contract.wire import MAX_ARRAY_BYTES
+
+_LOADING_PAUSE_S: Final = 0.2
+
+
+class Visitor:
+    """One session that lives as long as a `with visit(...)` block."""
+
+    def __init__(self, socket: zmq.Socket, address: str) -> None:
+        self._socket, self._address = socket, address
+        self._last_id = 0
+        self.session = f"visitor-{os.getpid()}"
+        self.info: ServerInfo
+
+    def enter(self, timeout_s: float) -> None:
+        """Say hello until the server has loaded its policy. Raises what it answers, `LinkTimeoutError` on silence."""
+        hello = Hello(self.session, secrets.token_hex(8), contract_hash(), "yam-policy")
+        until_s = time.monotonic() + timeout_s
+        reply = self.ask(hello, timeout_s)
+        while isinstance(reply, ErrorReply) and reply.code == "busy" and time.monotonic() < until_s:
+            time.sleep(_LOADING_PAUSE_S)
+            reply = self.ask(hello, timeout_s)
+        if isinstance(reply, ErrorReply):
+            raise from_wire(reply.code, reply.what, reply.expected, reply.got, reply.remedy)
+        if isinstance(reply, Welcome):
+            require_same_contract(reply.info.contract_hash, self._address)
+            self.info = reply.info
+
+    def ask(self, question: Message, timeout_s: float) -> Message:
+        """The answer to a question, whatever it is. Raises `LinkTimeoutError` when none comes in time."""
+        self._last_id += 1
+        self._socket.send_multipart(encode(question, self._last_id), copy=False)
+        until_s = time.monotonic() + timeout_s
+        while self._socket.poll(max(0, int(1e3 * (until_s - time.monotonic())))):
+            envelope = decode(self._socket.recv_multipart())
+            if envelope.request_id == self._last_id:
+                return envelope.message
+        raise LinkTimeoutError(
+            f"policy server at {self._address}",
+            expected=f"an answer within {timeout_s:g} s",
+            got="none",
+            remedy="start it with `yam-policy serve`, or correct the address",
+        )
+
+    def leave(self) -> None:
+        """Free the session name."""
+        self._socket.send_multipart(encode(Goodbye(self.session), self._last_id + 1), zmq.NOBLOCK)
+
+
+@contextmanager
+def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[Visitor]:
+    """A visitor that has been welcomed. Raises `LinkTimeoutError` or what the server answers."""
+    context = zmq.Context()
+    socket = context.socket(zmq.DEALER)
+    socket.linger, socket.maxmsgsize = 200, MAX_ARRAY_BYTES
+    if keys is not None:
+        socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(str(keys / "client.key_secret"))
+        socket.curve_serverkey, _ = zmq.auth.load_certificate(str(keys / "server.key"))
+    try:
+        socket.connect(address)
+        guest = Visitor(socket, address)
+        guest.enter(timeout_s)
+        yield guest
+        guest.leave()
+    finally:
+        context.destroy(200)
