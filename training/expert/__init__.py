@@ -1,0 +1,1 @@
+"""A scripted expert for the twin: shows that every task can be done, and how."""
