@@ -1,0 +1,172 @@
+"""The control loop: read, ask the source, limit, command, record. It touches no image and waits for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from contract.errors import ActionError, RigError
+from robot_client.clock import Clock
+from robot_client.modes import MOVING, TORQUE_ON, Event, Mode
+from robot_client.pacer import Beat
+from robot_client.pilot import Pilot
+from robot_client.rigs.base import JointReading, Rig, Stop
+from robot_client.safety.limiter import at_rest, brake, limit
+from robot_client.safety.limits import Clip, Limits, Told, Verdict, seeded
+from robot_client.safety.veto import checked_target
+from robot_client.sources.base import Asked, Moment
+from robot_client.ticks import TickRecord
+
+_NOTHING = Asked(None)
+_LET_GO = {Mode.RELAXED: Stop.RELAX, Mode.OFF: Stop.POWER_OFF, Mode.FAULT: Stop.HOLD}
+
+
+class Loop:
+    """One tick at a time on the rig's joints. `told` is seeded from measured at torque enable only.
+
+    `inbox(moment)` hands the messages of the tick to the pilot; moment is None while the arms are not commanded.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        rig: Rig,
+        pilot: Pilot,
+        limits: Limits,
+        joints_max_age_ns: int,
+        inbox: Callable[[Moment | None], None],
+        record: Callable[[TickRecord], None],
+    ) -> None:
+        self._clock, self._rig, self._pilot, self._limits = clock, rig, pilot, limits
+        self._joints_max_age_ns = joints_max_age_ns
+        self._inbox, self._record = inbox, record
+        self._mode = pilot.state.mode
+        self._told: Told | None = None
+        self.reading: JointReading | None = None
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def resting(self) -> bool:
+        """Told stands still, or nothing is commanded."""
+        return self._told is None or at_rest(self._told)
+
+    @property
+    def fresh(self) -> bool:
+        """There is a joint reading, and it is not too old."""
+        return self.reading is not None and self._age_ns(self.reading) <= self._joints_max_age_ns
+
+    def tick(self, beat: Beat) -> None:
+        """One period: everything between two deadlines."""
+        self.counts["ticks"] += 1
+        self.counts["periods_skipped"] += beat.skipped
+        if self._told is not None and beat.skipped:
+            self._told = self._told.after_skipping(beat.skipped)
+        self._read()
+        self._inbox(self._moment(beat))
+        self._follow_mode()
+        asked, verdict = self._drive(beat)
+        self._follow_mode()
+        self._record(self._tick_record(beat, asked, verdict))
+
+    def _read(self) -> None:
+        try:
+            reading = self._rig.joints()
+            if not np.isfinite(reading.positions).all():
+                raise RigError("measured joints", expected="finite values", got=reading.positions)
+            self.reading = reading
+        except RigError as error:
+            if self.reading is not None:
+                self._pilot.happens(Event.RIG_FAILED, str(error))
+            return
+        self._watch_joints(reading)
+
+    def _watch_joints(self, reading: JointReading) -> None:
+        age_ns = self._age_ns(reading)
+        if age_ns > self._joints_max_age_ns and self._mode in MOVING | {Mode.IDLE}:
+            self.counts["joints_late"] += 1
+            self._pilot.happens(Event.WATCHDOG, f"joints are {age_ns / 1e6:.0f} ms old")
+
+    def _age_ns(self, reading: JointReading) -> int:
+        return self._clock.now_ns() - reading.stamp_ns
+
+    def _moment(self, beat: Beat) -> Moment | None:
+        if self._told is None or self.reading is None:
+            return None
+        return Moment(beat.deadline_ns, self._told, self.reading, self._pilot.state.epoch)
+
+    def _follow_mode(self) -> None:
+        """What a change of mode means for torque and for told."""
+        mode = self._pilot.state.mode
+        if mode is self._mode:
+            return
+        self._mode = mode
+        if mode not in TORQUE_ON:
+            self._told = None
+            self._let_go(mode)
+        elif self._told is None and self.reading is not None:
+            self._told = seeded(self.reading.positions)
+
+    def _let_go(self, mode: Mode) -> None:
+        how = _LET_GO.get(mode)
+        if how is None:
+            return
+        try:
+            self._rig.stop(how)
+        except RigError:
+            self.counts["rig_errors"] += 1
+
+    def _drive(self, beat: Beat) -> tuple[Asked, Verdict | None]:
+        moment = self._moment(beat)
+        if moment is None or self._mode not in TORQUE_ON:
+            return _NOTHING, None
+        asked = self._pilot.ask(moment)
+        if asked.event is not None:
+            self._pilot.happens(asked.event, asked.reason)
+        verdict = self._limited(asked, moment)
+        self._told = verdict.told
+        self._command(verdict)
+        return asked, verdict
+
+    def _limited(self, asked: Asked, moment: Moment) -> Verdict:
+        if asked.values is None:
+            return brake(moment.told, self._limits)
+        try:
+            target = checked_target(asked.values)
+        except ActionError as error:
+            self._pilot.happens(Event.VETO, str(error))
+            return brake(moment.told, self._limits)
+        verdict = limit(moment.told, target, moment.reading.positions, self._limits)
+        self._count_clips(verdict)
+        return verdict
+
+    def _count_clips(self, verdict: Verdict) -> None:
+        bits = int(np.bitwise_or.reduce(verdict.clips))
+        for reason in Clip:
+            if bits & reason:
+                self.counts[f"clip_{str(reason.name).lower()}"] += 1
+
+    def _command(self, verdict: Verdict) -> None:
+        try:
+            self._rig.command(verdict.told.position)
+        except RigError as error:
+            self._pilot.happens(Event.RIG_FAILED, str(error))
+
+    def _tick_record(self, beat: Beat, asked: Asked, verdict: Verdict | None) -> TickRecord:
+        return TickRecord(
+            stamp_ns=self._clock.now_ns(),
+            lateness_ns=beat.lateness_ns,
+            skipped=beat.skipped,
+            mode=self._pilot.state.mode.value,
+            source=self._pilot.driver,
+            epoch=self._pilot.state.epoch,
+            asked=asked.values,
+            told=None if verdict is None else verdict.told.position,
+            measured=None if self.reading is None else self.reading.positions,
+            measured_stamp_ns=0 if self.reading is None else self.reading.stamp_ns,
+            row=asked.row,
+            fraction=asked.fraction,
+            chunk_id=asked.chunk_id,
+            clips=None if verdict is None else verdict.clips,
+        )

@@ -1,0 +1,84 @@
+"""Messages to the loop: taken from the channels once a tick, a bounded number at a time, and handed to the pilot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from contract.errors import CodecError
+from contract.types import ActionChunk
+from robot_client import local_codec
+from robot_client.channel import Channel
+from robot_client.local_messages import LocalMessage, PersonEvent, PlanFailure, PolicyReady
+from robot_client.modes import Event
+from robot_client.pilot import Pilot
+from robot_client.sources.base import Moment
+from robot_client.sources.policy import PolicySource
+
+MOST: Final = 16
+"""Messages of one channel in one tick; the rest waits for the next."""
+
+
+class LoopInbox:
+    """`end(why)` is called when the run is to end: a person's "finish", or the supervisor is gone."""
+
+    def __init__(
+        self,
+        supervisor: Channel,
+        planner: Channel,
+        pilot: Pilot,
+        make_policy: Callable[[PolicyReady], PolicySource],
+        end: Callable[[str], None],
+    ) -> None:
+        self._supervisor, self._planner, self._pilot = supervisor, planner, pilot
+        self._make_policy, self._end = make_policy, end
+        self._ready: PolicyReady | None = None
+        self._planner_gone = False
+        self.counts: Counter[str] = Counter()
+
+    def drain(self, moment: Moment | None, may_enable: bool) -> None:
+        """Hand over what has arrived. `may_enable`: there is a fresh reading to seed told from."""
+        for message in self._messages(self._supervisor):
+            if isinstance(message, PersonEvent):
+                self._person(message, may_enable)
+        for message in self._messages(self._planner):
+            self._plan(message, moment)
+        if self._supervisor.closed:
+            self._end("the supervisor is gone")
+        if self._planner.closed and not self._planner_gone:
+            self._planner_gone = True
+            self._pilot.happens(Event.WATCHDOG, "the planner is gone")
+
+    def _messages(self, channel: Channel) -> list[LocalMessage]:
+        messages: list[LocalMessage] = []
+        for _ in range(MOST):
+            try:
+                message = local_codec.receive(channel)
+            except CodecError:
+                self.counts["unreadable"] += 1
+                continue
+            if message is None:
+                break
+            messages.append(message)
+        return messages
+
+    def _person(self, event: PersonEvent, may_enable: bool) -> None:
+        if event.act == "enable" and not may_enable:
+            self._pilot.refuse("enable refused: no fresh joint reading")
+            return
+        self._pilot.person(event)
+        if event.act == "finish":
+            self._end("end of the run")
+
+    def _plan(self, message: LocalMessage, moment: Moment | None) -> None:
+        if isinstance(message, PolicyReady):
+            if message != self._ready:
+                self._ready = message
+                self._pilot.adopt(self._make_policy(message))
+        elif moment is None:
+            self.counts["answers_without_arms"] += 1
+        elif isinstance(message, ActionChunk):
+            self._pilot.chunk(message, moment)
+        elif isinstance(message, PlanFailure):
+            self._pilot.failure(message, moment.now_ns)

@@ -1,0 +1,146 @@
+"""`python -m robot_client.loop_process`: the control loop in its own process, for a supervisor to start and watch.
+
+Arguments: `--config FILE` (JSON of `process_config.LoopConfig`), `--supervisor-fd N` and `--planner-fd M` (inherited
+ends of `robot_client.channel.channel_pair`; `pass_fds` them and close them in the parent). Start it in a session of its
+own; it ignores SIGINT, and SIGTERM ends the run.
+
+Reads from the supervisor: `PersonEvent`. Sends to it: `TickBatch` (every 20 ticks), `LoopStatus` (ten times a second and
+at each change of mode; the last one has finished=True). Sends to the planner: `PlanRequest`. Reads from it:
+`PolicyReady`, `ActionChunk`, `PlanFailure`. All of it is in `robot_client.local_messages`.
+
+A usual run: wait for a status with mode IDLE (torque on, with enable_on_start) and for `PolicyReady` from the planner,
+send "instruction", then "engage": HANDOFF until the ramp to the first chunk is over, then POLICY. "finish", SIGTERM or
+the end of the supervisor's channel: brake, HOLD, on sim and ideal rigs PARK, then exit, in 7 s at most. Exit code 0
+when the arms were left held or parked, 1 when they were not (FAULT, FALLING), 2 when it could not start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from contract.errors import StackError
+from contract.station import Station, load_station
+from robot_client import local_codec
+from robot_client.channel import Channel, channel_from_fd
+from robot_client.clock import NS_PER_MS, NS_PER_S, Clock, MonotonicClock
+from robot_client.ending import Ending
+from robot_client.local_messages import PersonEvent, PolicyReady
+from robot_client.loop import Loop
+from robot_client.loop_inbox import LoopInbox
+from robot_client.modes import Mode
+from robot_client.pacer import Pacer
+from robot_client.pilot import Pilot
+from robot_client.process_config import LoopConfig, read_config
+from robot_client.realtime import take_rights
+from robot_client.reporter import Reporter
+from robot_client.rigs.base import Rig
+from robot_client.rigs.choose import make_rig
+from robot_client.safety.limits import Limits, limits_of
+from robot_client.sources.base import Moment
+from robot_client.sources.policy import PolicySource
+from robot_client.sources.pose import PoseSource
+from robot_client.sources.replanner import PlanSettings
+
+_POSE_SHARE: Final = {False: 0.35, True: 0.8}
+"""Share of the speed limits on the way to a pose: on real arms with people near, and on rigs that park themselves."""
+
+
+class LoopProcess:
+    """Everything of one loop process, put together. `run` returns when the run has ended."""
+
+    def __init__(
+        self, config: LoopConfig, station: Station, rig: Rig, clock: Clock, supervisor: Channel, planner: Channel
+    ) -> None:
+        self._config, self._station, self._rig, self._clock = config, station, rig, clock
+        self._period_ns = int(NS_PER_S / station.timing.loop_hz)
+        limits = limits_of(station.safety, self._period_ns / NS_PER_S)
+        parks_itself = config.rig in ("sim", "ideal")
+        self.pilot = _pilot(station, limits, parks_itself)
+        self.pilot.instruction = config.instruction
+        self.ending = Ending(self.pilot, parks_itself)
+        self._planner = planner
+        self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
+        self.reporter = Reporter(supervisor, self.pilot, {})
+        age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
+        self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
+        self._to_enable = config.enable_on_start
+
+    def end(self, why: str) -> None:
+        """Brake and hold, then leave as the rig allows."""
+        self.ending.begin(self._clock.now_ns(), why)
+
+    def run(self, notes: dict[str, str]) -> None:
+        """Tick until the end; the last status says how the arms are left."""
+        self.reporter.notes.update(notes)
+        self._rig.open()
+        pacer = Pacer(self._clock, self._period_ns)
+        pacer.start()
+        while not self.ending.done(self._clock.now_ns(), self.loop.resting):
+            self.loop.tick(pacer.wait())
+            self.reporter.status_if_due(self.loop, self._clock.now_ns())
+        self.reporter.flush()
+        self.reporter.status(self.loop, self._clock.now_ns(), finished=True)
+        self._rig.close()
+
+    def _drain(self, moment: Moment | None) -> None:
+        may_enable = self.loop.fresh
+        if self._to_enable and may_enable:
+            self._to_enable = False
+            self.pilot.person(PersonEvent("enable"))
+        self.inbox.drain(moment, may_enable)
+
+    def _policy(self, limits: Limits, ready: PolicyReady) -> PolicySource:
+        timing = self._station.timing
+        settings = PlanSettings(
+            replan_rows=timing.replan_rows,
+            budget_ns=int(timing.answer_budget_ms * NS_PER_MS),
+            grace_ns=int(timing.grace_ms * NS_PER_MS),
+            patience_ns=int(self._config.first_chunk_s * NS_PER_S),
+            seed=self._config.seed,
+            guidance=self._config.guidance,
+        )
+        return PolicySource(ready, settings, limits, partial(local_codec.send, self._planner))
+
+
+def _pilot(station: Station, limits: Limits, parks_itself: bool) -> Pilot:
+    share = _POSE_SHARE[parks_itself]
+    poses = {name: PoseSource(name, getattr(station.poses, name).vector(), limits, share) for name in ("home", "park")}
+    return Pilot(poses, parks_itself)
+
+
+def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel) -> int:
+    """Run one loop process to its end; returns its exit code."""
+    station = load_station(config.station)
+    clock = MonotonicClock()
+    process = LoopProcess(config, station, make_rig(config, station, clock), clock, supervisor, planner)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: process.end("SIGTERM"))
+    process.run(take_rights() if config.realtime else {"scheduler": "not asked for"})
+    state = process.pilot.state
+    print(f"loop: arms left in {state.mode.value}: {state.reason}", flush=True)
+    return 1 if state.mode in (Mode.FAULT, Mode.FALLING) else 0
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(prog="python -m robot_client.loop_process", description="the control loop")
+    parser.add_argument("--config", type=Path, required=True)
+    parser.add_argument("--supervisor-fd", type=int, required=True)
+    parser.add_argument("--planner-fd", type=int, required=True)
+    arguments = parser.parse_args()
+    try:
+        config = read_config(arguments.config, LoopConfig)
+        channels = channel_from_fd(arguments.supervisor_fd), channel_from_fd(arguments.planner_fd)
+        return run_loop_process(config, *channels)
+    except StackError as error:
+        print(f"loop: {error}", file=sys.stderr, flush=True)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Settings that a supervisor writes to a JSON file for the loop and planner processes it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from contract.errors import ConfigurationError
+from contract.server_info import Strict
+from contract.types import GuidanceMode
+
+RigKind = Literal["sim", "ideal"]
+
+
+class RigConfig(Strict):
+    """Which arms and cameras."""
+
+    station: Annotated[str, Field(min_length=1)] = "twin"
+    """Name of a shipped station or path of a station file."""
+    rig: RigKind = "sim"
+    run_dir: str = ""
+    """Mailbox folder of the twin; only for "sim"."""
+
+
+class LoopConfig(RigConfig):
+    """Everything `python -m robot_client.loop_process` needs to know."""
+
+    instruction: str = ""
+    seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
+    """The request with sequence n carries seed + n."""
+    guidance: GuidanceMode = "adaptive"
+    enable_on_start: bool = True
+    """Torque on (told seeded from measured) as soon as joints are read; else a person's "enable" does it."""
+    first_chunk_s: Annotated[float, Field(gt=0.0, le=600.0)] = 20.0
+    """Longest wait for the first chunk after "engage"; then HOLD."""
+    realtime: bool = True
+    """Ask for SCHED_FIFO, locked memory and a frozen collector."""
+
+
+class PlannerConfig(RigConfig):
+    """Everything `python -m robot_client.planner` needs to know."""
+
+    server: Annotated[str, Field(min_length=1)]
+    """ZeroMQ address of the policy server, for example tcp://127.0.0.1:5555."""
+    session: Annotated[str, Field(min_length=1, max_length=64)]
+    cameras: dict[str, str] = Field(default_factory=dict)
+    """Role of the policy -> role of the station's camera; empty: the names must be the same."""
+    keys: str = ""
+    """Folder of CURVE keys; empty: none."""
+    connect_s: Annotated[float, Field(gt=0.0, le=3600.0)] = 60.0
+    """After this long without a server the planner says so again."""
+
+
+Config = TypeVar("Config", bound=RigConfig)
+
+
+def write_config(path: Path, config: RigConfig) -> None:
+    """For a process about to be started."""
+    path.write_text(config.model_dump_json(indent=1), encoding="utf-8")
+
+
+def read_config(path: Path, kind: type[Config]) -> Config:
+    """Raises `ConfigurationError` naming the key at fault."""
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"{path}", expected="a readable file", got=error.strerror) from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in fault["loc"]) or "file"
+        raise ConfigurationError(
+            f"{path.name}: {key}", expected=fault["msg"], got=repr(fault.get("input"))[:100], remedy="mend the file"
+        ) from error

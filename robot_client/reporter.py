@@ -1,0 +1,74 @@
+"""What the loop tells its supervisor: every tick in batches, and its state about ten times a second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from robot_client import local_codec
+from robot_client.channel import Channel
+from robot_client.clock import NS_PER_S
+from robot_client.local_messages import LoopStatus
+from robot_client.loop import Loop
+from robot_client.modes import MOVING
+from robot_client.pilot import Pilot
+from robot_client.ticks import TickRecord, batch_of
+
+BATCH: Final = 20
+STATUS_NS: Final = NS_PER_S // 10
+
+
+class Reporter:
+    """Sends without waiting; what a supervisor does not read is dropped and counted."""
+
+    def __init__(self, channel: Channel, pilot: Pilot, notes: Mapping[str, str]) -> None:
+        self._channel, self._pilot, self.notes = channel, pilot, dict(notes)
+        self._records: list[TickRecord] = []
+        self._next_status_ns = 0
+        self._mode = pilot.state.mode
+        self._newest: TickRecord | None = None
+
+    def record(self, tick: TickRecord) -> None:
+        """Keep one tick; send when a batch is full."""
+        self._newest = tick
+        self._records.append(tick)
+        if len(self._records) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is there."""
+        if self._records:
+            local_codec.send(self._channel, batch_of(self._records))
+            self._records.clear()
+
+    def status_if_due(self, loop: Loop, now_ns: int) -> None:
+        """Send the state when it is time, or at once when the mode changed."""
+        if now_ns >= self._next_status_ns or self._pilot.state.mode is not self._mode:
+            self.status(loop, now_ns, finished=False)
+
+    def status(self, loop: Loop, now_ns: int, finished: bool) -> None:
+        """Send the state."""
+        self._mode, self._next_status_ns = self._pilot.state.mode, now_ns + STATUS_NS
+        local_codec.send(self._channel, self._status(loop, now_ns, finished))
+
+    def _status(self, loop: Loop, now_ns: int, finished: bool) -> LoopStatus:
+        state, policy, newest = self._pilot.state, self._pilot.policy, self._newest
+        drives = policy is not None and state.mode in MOVING and self._pilot.driver == policy.name
+        counters = {**loop.counts, **self._pilot.counts, "reports_dropped": self._channel.dropped}
+        if policy is not None:
+            counters.update(policy.counters())
+        return LoopStatus(
+            stamp_ns=now_ns,
+            mode=state.mode.value,
+            source=self._pilot.driver,
+            epoch=state.epoch,
+            instruction=self._pilot.instruction,
+            reason=state.reason,
+            row=-1 if newest is None else newest.row,
+            chunk="" if newest is None else newest.chunk_id,
+            plan_left_ns=policy.left_ns(now_ns) if drives and policy is not None else 0,
+            at_rest=loop.resting,
+            counters={name: int(value) for name, value in counters.items()},
+            notes={**self.notes, "notice": self._pilot.notice} if self._pilot.notice else self.notes,
+            finished=finished,
+        )
