@@ -4,8 +4,8 @@ Arguments: `--config FILE` (JSON of `process_config.LoopConfig`), `--supervisor-
 ends of `robot_client.channel.channel_pair`; `pass_fds` them and close them in the parent). Start it in a session of its
 own; it ignores SIGINT, and SIGTERM ends the run.
 
-Reads from the supervisor: `PersonEvent`. Sends to it: `TickBatch` (every 20 ticks), `LoopStatus` (ten times a second and
-at each change of mode; the last one has finished=True). Sends to the planner: `PlanRequest`. Reads from it:
+Reads from the supervisor: `PersonEvent`. Sends to it: `TickBatch` (every 20 ticks), `LoopStatus` (ten times a second
+and at each change of mode; the last one has finished=True). Sends to the planner: `PlanRequest`. Reads from it:
 `PolicyReady`, `ActionChunk`, `PlanFailure`. All of it is in `robot_client.local_messages`.
 
 A usual run: wait for a status with mode IDLE (torque on, with enable_on_start) and for `PolicyReady` from the planner,

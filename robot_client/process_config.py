@@ -49,8 +49,6 @@ class PlannerConfig(RigConfig):
     """Role of the policy -> role of the station's camera; empty: the names must be the same."""
     keys: str = ""
     """Folder of CURVE keys; empty: none."""
-    connect_s: Annotated[float, Field(gt=0.0, le=3600.0)] = 60.0
-    """After this long without a server the planner says so again."""
 
 
 Config = TypeVar("Config", bound=RigConfig)
