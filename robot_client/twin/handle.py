@@ -52,8 +52,8 @@ class TwinHandle:
     Made by `start_twin`; its stdin is the lifeline, so it parks and ends when we are gone.
     """
 
-    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], log: Path) -> None:
-        self._process, self._log = process, log
+    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], log: Path, *, films: bool) -> None:
+        self._process, self._log, self._films = process, log, films
         self._status = MailboxReader(path_of(run_dir, "status"))
         self._overview = MailboxReader(path_of(run_dir, camera_topic("overview")))
         self._control = open_writer(path_of(run_dir, "control"), JSON_BYTES)
@@ -83,7 +83,7 @@ class TwinHandle:
 
         `RigError` with the process's last words when it ends or takes too long.
         """
-        return self._wait(lambda status: status.frames > 0, "the first frames", timeout_s)
+        return self._wait(lambda status: status.frames > 0 or not self._films, "the first frames", timeout_s)
 
     def reset(self, seed: int, instruction: str = "", timeout_s: float = 2.0) -> Status:
         """Arrange another layout and wait until it stands; `VocabularyError` on an instruction nobody could follow."""
@@ -150,4 +150,4 @@ def start_twin(run_dir: Path, arguments: TwinArguments | None = None) -> TwinHan
             start_new_session=True,
             env=dict(os.environ),
         )
-    return TwinHandle(run_dir, process, log)
+    return TwinHandle(run_dir, process, log, films=chosen.policy_hz != 0 or chosen.overview_hz != 0)

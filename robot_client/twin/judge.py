@@ -109,7 +109,7 @@ def phase_of(facts: Facts) -> Phase:
     """The phase as a total function of the facts."""
     if facts.inside and not facts.touched:
         return Phase.RETREAT
-    if facts.over and (facts.lifted or facts.inside):
+    if facts.over:
         return Phase.PLACE
     if facts.lifted:
         return Phase.TRANSPORT

@@ -69,6 +69,7 @@ def add_surroundings(spec: mujoco.MjSpec) -> None:
         castshadow=True,
     )
     spec.visual.quality.shadowsize = 2048
+    spec.visual.map.shadowclip = 3.0
     spec.visual.headlight.ambient = [0.36, 0.36, 0.38]
     spec.visual.headlight.diffuse = [0.30, 0.30, 0.30]
     spec.visual.headlight.specular = [0.05, 0.05, 0.05]

@@ -74,7 +74,7 @@ _FACTS = st.builds(Facts, *[st.booleans()] * 7)
 def test_the_phase_is_total_and_contact_phases_need_contact_or_nearness(facts: Facts) -> None:
     phase = phase_of(facts)
     if phase is Phase.GRASP:
-        assert (facts.near or facts.touched) and not facts.lifted
+        assert (facts.near or facts.touched) and not facts.lifted and not facts.over
     if phase is Phase.RETREAT:
         assert facts.inside and not facts.touched
     if phase is Phase.TRANSPORT:

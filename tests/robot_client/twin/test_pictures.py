@@ -8,6 +8,7 @@ import pytest
 from contract.errors import ConfigurationError
 from robot_client.twin.cameras import DEFAULT_SIZES, ROLES, Size, checked_sizes, parse_size
 from robot_client.twin.layouts import Layout
+from robot_client.twin.renderer import _averaged
 from robot_client.twin.things import PLACES, THINGS
 from robot_client.twin.twin import Twin, make_twin
 from robot_client.twin.world import park_pose
@@ -84,6 +85,12 @@ def test_sizes_can_be_chosen_per_role() -> None:
         assert twin.render("left_wrist").shape == (64, 64, 3)
     finally:
         twin.close()
+
+
+def test_supersampling_averages_each_block_of_four_and_rounds() -> None:
+    large = np.random.default_rng(1).integers(0, 256, (6, 10, 3), np.uint8)
+    blocks = large.reshape(3, 2, 5, 2, 3).astype(float).mean(axis=(1, 3))
+    np.testing.assert_array_equal(_averaged(large), np.floor(blocks + 0.5))
 
 
 def test_two_renderers_in_one_thread_do_not_disturb_each_other(twin: Twin) -> None:

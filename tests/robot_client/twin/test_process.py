@@ -126,8 +126,9 @@ def test_the_rig_of_a_twin_that_is_not_there_says_so(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_does_not_reach_a_supervised_twin_and_losing_the_parent_parks_and_ends_it(tmp_path: Path) -> None:
-    handle = start_twin(tmp_path, TwinArguments(policy_hz=2, overview_hz=0))
+    handle = start_twin(tmp_path, TwinArguments(policy_hz=2, overview_hz=0, sizes={"top": (96, 48)}))
     handle.wait_ready()
+    assert SimRig(tmp_path).frames()["top"].image.shape == (48, 96, 3)
     os.kill(handle.pid, signal.SIGINT)
     steps = handle.status().steps  # type: ignore[union-attr]
     assert _until(lambda: handle.status().steps > steps + 20)  # type: ignore[union-attr]
@@ -136,6 +137,15 @@ def test_ctrl_c_does_not_reach_a_supervised_twin_and_losing_the_parent_parks_and
     assert handle._process.wait(8) == 0
     assert handle._status.newest() is not None
     assert b'"parked"' in handle._status.newest().payload  # type: ignore[union-attr]
+
+
+def test_a_terminated_twin_without_cameras_ends_cleanly_and_at_once(tmp_path: Path) -> None:
+    handle = start_twin(tmp_path, TwinArguments(policy_hz=0, overview_hz=0))
+    handle.wait_ready()
+    os.kill(handle.pid, signal.SIGTERM)
+    assert handle._process.wait(2) == 0
+    assert handle.close() == 0
+    assert (tmp_path / "twin.log").read_text() == ""
 
 
 def test_a_twin_that_cannot_start_says_why_in_one_line(tmp_path: Path) -> None:
