@@ -1,0 +1,5 @@
+"""`python -m policy_server` is `yam-policy`."""
+
+from policy_server.cli import main
+
+main()

@@ -1,0 +1,73 @@
+"""`yam-robot demo` and `yam-robot run`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from rich.console import Console
+
+from contract.errors import StackError
+from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.run import Run, write_replans
+from robot_client.demo.settings import RunSettings
+from robot_client.twin.layouts import make_layout
+from robot_client.twin.tasks import parse
+
+
+def run_demo(settings: RunSettings) -> int:
+    """A run with its report; the exit code: 0 when it went as asked (also when asked to stop), 1 when it did not."""
+    settings.check()
+    settings = _with_instruction(settings)
+    settings.out.mkdir(parents=True, exist_ok=True)
+    console = Console()
+    with Interrupt() as interrupt:
+        run = Run(settings, interrupt, console)
+        failure = ""
+        try:
+            run.conduct()
+        except KeyboardInterrupt:
+            console.print("stopped while starting")
+        except StackError as error:
+            failure = str(error)
+        return _conclude(run, settings, console, failure)
+
+
+def _with_instruction(settings: RunSettings) -> RunSettings:
+    """The instruction as the suite writes it; without one, what the seed's layout is about."""
+    from dataclasses import replace
+
+    task = parse(settings.instruction) if settings.instruction else make_layout(settings.seed, None).task
+    return replace(settings, instruction=task.instruction)
+
+
+def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -> int:
+    from robot_client.demo.report import write_report
+
+    film = settings.out / "twin.mp4"
+    report = settings.out / "report.html"
+    write_replans(settings.out / "replans.jsonl", run.history)
+    write_report(report, run.history, run.facts, run.notice, film if film.is_file() else None)
+    final = run.final
+    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    if film.is_file():
+        console.print(f"film:   {film}", highlight=False, soft_wrap=True)
+    state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
+    console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
+    trouble = failure or run.stopped
+    if trouble:
+        console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
+    return 1 if trouble else 0
+
+
+def default_bundle() -> Path:
+    """The bundle of the repository."""
+    return Path(__file__).resolve().parents[2] / "bundles" / "tiny"
+
+
+def quiet_threads() -> None:
+    """One thread for array libraries: the cores belong to loop, twin and policy."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        with contextlib.suppress(KeyError):
+            os.environ.setdefault(name, "1")

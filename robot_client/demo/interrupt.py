@@ -1,0 +1,37 @@
+"""Ctrl-C that is safe at every moment of a run."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType, TracebackType
+
+
+class Interrupt:
+    """While starting, SIGINT or SIGTERM breaks off at once; afterwards it only sets `asked`.
+
+    A second signal changes nothing: the end is bounded by itself, and cut short it would leave the arms on their way.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._raises = True
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Interrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def running(self) -> None:
+        """From here on a signal is a request, read by whoever looks at `asked`."""
+        self._raises = False
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        if self._raises:
+            self._raises = False
+            raise KeyboardInterrupt

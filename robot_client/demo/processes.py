@@ -1,0 +1,159 @@
+"""All processes of one run: twin, policy server, planner, loop; started in order, ended in order."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from contract.errors import CodecError, RigError
+from contract.station import load_station
+from robot_client import local_codec
+from robot_client.channel import Channel, channel_pair
+from robot_client.demo.children import Child, start_child
+from robot_client.demo.settings import RunSettings
+from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
+from robot_client.mailbox import memory_directory
+from robot_client.process_config import LoopConfig, PlannerConfig, write_config
+from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
+
+START_S: Final = 60.0
+"""Longest wait for one process to be ready: a cold disk loads libraries slowly."""
+_MOST_MESSAGES: Final = 200
+_POLL_S: Final = 0.02
+_END_S: Final = 1.0
+
+
+class Processes:
+    """The processes of a run and their channels. `say` prints a line for people. Nothing runs before `start`."""
+
+    def __init__(self, settings: RunSettings, say: Callable[[str], None]) -> None:
+        self._settings, self._say = settings, say
+        self.run_dir = Path(tempfile.mkdtemp(prefix="yam-run-", dir=memory_directory()))
+        self.logs = settings.out / "logs"
+        self.twin: TwinHandle | None = None
+        self.server: Child | None = None
+        self.planner: Child | None = None
+        self.loop: Child | None = None
+        self.address = settings.server
+        self._channels: list[Channel] = []
+
+    def start(self) -> None:
+        """Start everything; returns when twin and server are ready. Raises `RigError` saying what is not."""
+        self.logs.mkdir(parents=True, exist_ok=True)
+        if self._settings.bundle is not None:
+            self._say(f"starting the policy server with {self._settings.bundle}")
+            self.server = self._start_server(self._settings.bundle)
+        if self._settings.rig == "sim":
+            self._say("starting the twin")
+            self.twin = start_twin(self.run_dir, self._twin_arguments())
+            self.twin.wait_ready(START_S)
+        if self.server is not None:
+            self.address = self.server.wait_for_line("READY ", START_S).split()[1]
+        self._say(f"policy server at {self.address}; starting planner and loop")
+        self._start_robot()
+
+    def messages(self) -> Iterator[LocalMessage]:
+        """What loop and planner have sent since the last call."""
+        for channel in self._channels:
+            for _ in range(_MOST_MESSAGES):
+                try:
+                    message = local_codec.receive(channel)
+                except CodecError as error:
+                    self._say(str(error))
+                    continue
+                if message is None:
+                    break
+                yield message
+
+    def tell(self, act: PersonAct, text: str = "") -> None:
+        """Passes a person's act on to the loop."""
+        if self._channels:
+            local_codec.send(self._channels[0], PersonEvent(act, text))
+
+    def wait_ready(self, take: Callable[[LocalMessage], None], timeout_s: float = START_S) -> PolicyReady:
+        """Waits for torque on and a policy that fits; `take` sees every message. Raises `RigError` when it is late."""
+        policy: PolicyReady | None = None
+        mode = ""
+        deadline = time.monotonic() + timeout_s
+        while policy is None or mode != "IDLE":
+            for message in self.messages():
+                take(message)
+                policy = message if isinstance(message, PolicyReady) else policy
+                mode = message.mode if isinstance(message, LoopStatus) else mode
+            self.require_running()
+            if time.monotonic() > deadline:
+                raise RigError(
+                    "robot side",
+                    expected=f"torque on and a policy within {timeout_s:.0f} s",
+                    got=f"mode {mode or 'unknown'}, {'a' if policy else 'no'} policy: {self._last_words()}",
+                    remedy=f"see {self.logs}",
+                )
+            time.sleep(_POLL_S)
+        return policy
+
+    def require_running(self) -> None:
+        """Raises `RigError` naming the process that has died, with its last words."""
+        for child in (self.server, self.planner, self.loop):
+            if child is not None:
+                child.require_running()
+        if self.twin is not None and not self.twin.alive():
+            raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
+
+    def end(self, loop_timeout_s: float) -> bool:
+        """Ends everything, the loop first since it holds the arms; whether the loop ended by itself in time."""
+        ended = self.loop is None or self.loop.wait(loop_timeout_s)
+        for child in (self.loop, self.planner, self.server):
+            if child is not None:
+                child.end(_END_S)
+        if self.twin is not None:
+            log = self.run_dir / "twin.log"
+            self.twin.close(park=not ended, timeout_s=2.0)
+            if log.is_file():
+                shutil.copy(log, self.logs / "twin.log")
+        for channel in self._channels:
+            channel.close()
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+        return ended
+
+    def _start_server(self, bundle: Path) -> Child:
+        args = ["policy_server", "serve", "--bundle", str(bundle), "--bind", "tcp://127.0.0.1:0"]
+        # One thread: the other core is the loop's and the twin's.
+        return start_child("policy_server", [*args, "--threads", "1", "--stop-with-stdin"], self.logs, eof=True)
+
+    def _twin_arguments(self) -> TwinArguments:
+        settings = self._settings
+        sizes = {camera.role: (camera.width, camera.height) for camera in load_station(settings.station).cameras}
+        return TwinArguments(seed=settings.seed, instruction=settings.instruction, sizes=sizes)
+
+    def _start_robot(self) -> None:
+        settings = self._settings
+        common = {"station": settings.station, "rig": settings.rig, "run_dir": str(self.run_dir)}
+        planner_config = PlannerConfig(**common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}")
+        loop_config = LoopConfig(
+            **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
+        )
+        loop_end, loop_child = channel_pair()
+        planner_end, planner_child = channel_pair()
+        between_loop, between_planner = channel_pair()
+        self._channels = [loop_end, planner_end]
+        self.planner = self._start("planner", planner_config, planner_child, "--loop-fd", between_planner)
+        self.loop = self._start("loop_process", loop_config, loop_child, "--planner-fd", between_loop)
+        for end in (loop_child, planner_child, between_loop, between_planner):
+            end.close()
+
+    def _start(
+        self, module: str, config: LoopConfig | PlannerConfig, supervisor: Channel, peer_flag: str, peer: Channel
+    ) -> Child:
+        path = self.run_dir / f"{module}.json"
+        write_config(path, config)
+        fds = (supervisor.fileno(), peer.fileno())
+        args = [f"robot_client.{module}", "--config", str(path), "--supervisor-fd", str(fds[0]), peer_flag, str(fds[1])]
+        return start_child(module.removesuffix("_process"), args, self.logs, fds)
+
+    def _last_words(self) -> str:
+        words = [child.tail().splitlines()[-1:] for child in (self.planner, self.loop) if child is not None]
+        return "; ".join(line for lines in words for line in lines) or "silence"

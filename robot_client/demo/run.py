@@ -1,0 +1,232 @@
+"""One run from start to report: start the processes, engage the policy, watch, end, write down."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+
+from contract.station import load_station
+from robot_client.clock import MonotonicClock
+from robot_client.demo.film import Film
+from robot_client.demo.history import History
+from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.processes import Processes
+from robot_client.demo.settings import RunSettings
+from robot_client.demo.view import Seen, line, screen
+from robot_client.demo.watcher import Watcher
+from robot_client.link.policy_link import PolicyLink
+from robot_client.local_messages import LocalMessage, LoopStatus, PlanFailure, PolicyReady, ReplanRecord
+from robot_client.process_config import RigConfig
+from robot_client.rigs.choose import make_rig
+
+STEP_S: Final = 0.1
+FILM_HZ: Final = 10
+LINE_S: Final = 2.0
+END_S: Final = 5.5
+"""Longest brake, hold and park of the loop; the whole end stays below 8 s."""
+AFTER_SUCCESS_S: Final = 2.0
+AFTER_HOLD_S: Final = 2.0
+STOPPED: Final = ("HOLD", "FAULT", "FALLING")
+
+
+class Run:
+    """Everything one run knows. `conduct` does it all; the processes are ended whatever happens."""
+
+    def __init__(self, settings: RunSettings, interrupt: Interrupt, console: Console) -> None:
+        self._settings, self._interrupt, self._console = settings, interrupt, console
+        self.history = History(settings.instruction)
+        self.seen = Seen("starting", "", settings.instruction, seconds=settings.seconds or None)
+        self.final: LoopStatus | None = None
+        self.success = False
+        self.stopped = ""
+        """Mode and reason when the loop stopped before the run was over."""
+        self._processes = Processes(settings, self._say)
+        self._watcher: Watcher | None = None
+        self._film: Film | None = None
+        self._policy: PolicyReady | None = None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Name and value of what the run was, for the report."""
+        settings, policy = self._settings, self._policy
+        info = self._watcher.info if self._watcher else None
+        return {
+            "policy": f"{policy.model_id}{'' if policy.trained else ' (untrained)'}" if policy else "none",
+            "engine": policy.engine_id if policy else "none",
+            "runs on": info.runs_on if info else "",
+            "TR calibration": info.calibration if info else "",
+            "guidance": settings.guidance,
+            "station": f"{settings.station}, rig {settings.rig}, seed {settings.seed}",
+            "modes": ", ".join(self.history.modes),
+            "stopped early": self.stopped or "no",
+            "task succeeded": "yes" if self.success else "no",
+            "failed requests": str(len(self.history.failures)),
+            "imagined clips": str(self._watcher.answered if self._watcher else 0),
+            "ticks in POLICY without a row": str(self.history.unplanned_ticks()),
+        }
+
+    @property
+    def notice(self) -> str:
+        """What must not be overlooked."""
+        if self._policy is None or self._policy.trained:
+            return ""
+        return "UNTRAINED WEIGHTS: the arms move, but to no purpose"
+
+    def conduct(self) -> None:
+        """The run. Raises `StackError` when something does not start or dies."""
+        try:
+            self._start()
+            self._watch()
+        finally:
+            self._end()
+
+    def _start(self) -> None:
+        self._processes.start()
+        self._policy = self._processes.wait_ready(self._take)
+        self.seen.notice = self.notice
+        self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}"
+        if self._settings.imagine_every_s > 0:
+            self._start_watcher()
+        self._interrupt.running()
+        self._processes.tell("engage")
+
+    def _start_watcher(self) -> None:
+        settings = self._settings
+        station = load_station(settings.station)
+        config = RigConfig(station=settings.station, rig=settings.rig, run_dir=str(self._processes.run_dir))
+        session = f"watcher-{self._processes.run_dir.name[-8:]}"
+        link = PolicyLink(self._processes.address, session, frozenset(camera.role for camera in station.cameras))
+        rig = make_rig(config, station, MonotonicClock())
+        self._watcher = Watcher(link, rig, station, session, settings.instruction, settings.imagine_every_s)
+        self._watcher.start()
+
+    def _watch(self) -> None:
+        begun_s = time.monotonic()
+        over_s = begun_s + self._settings.seconds if self._settings.seconds else float("inf")
+        with self._shown() as show:
+            tick = 0
+            while not self._interrupt.asked and time.monotonic() < over_s:
+                self._collect()
+                self.seen.elapsed_s = time.monotonic() - begun_s
+                show()
+                over_s = min(over_s, self._early_end_s())
+                tick += 1
+                time.sleep(max(0.0, begun_s + tick * STEP_S - time.monotonic()))
+
+    def _early_end_s(self) -> float:
+        """When to end before the time is up: soon after success, or when the loop stopped in a mode only people leave."""
+        now_s, status = time.monotonic(), self.seen.status
+        if status is not None and status.mode in STOPPED and not self.stopped:
+            self.stopped = f"{status.mode}: {status.reason}"
+        if self.success:
+            return now_s + AFTER_SUCCESS_S
+        return now_s + AFTER_HOLD_S if self.stopped else float("inf")
+
+    def _collect(self) -> None:
+        for message in self._processes.messages():
+            self._take(message)
+        self._processes.require_running()
+        twin = self._processes.twin
+        if twin is None:
+            return
+        status, frame = twin.status(), twin.overview()
+        if status is not None:
+            self.success = self.success or status.success
+            self.seen.task = f"{status.phase}{', done' if status.success else ''}"
+        if frame is not None:
+            if self._film is None:
+                self._film = Film(self._settings.out / "twin.mp4", FILM_HZ, *frame.image.shape[:2])
+                self._film.open()
+            imagined = self._watcher.frame() if self._watcher else None
+            self._film.add(frame.image, imagined, self._caption())
+
+    def _caption(self) -> str:
+        return f"{self._settings.instruction}  |  {line(self.seen).strip()}"
+
+    def _take(self, message: LocalMessage) -> None:
+        self.history.add(message)
+        seen = self.seen
+        if isinstance(message, LoopStatus):
+            seen.status = message
+            self.final = message if message.finished else self.final
+        elif isinstance(message, ReplanRecord):
+            seen.replan = message
+            seen.replans += 1
+            seen.rate_hz = self.history.replan_rate_hz()
+            seen.branch_counts = self.history.branch_counts()
+        elif isinstance(message, PlanFailure):
+            seen.failure = message.text
+
+    def _end(self) -> None:
+        self._interrupt.running()
+        if self._watcher is not None:
+            self._watcher.stop()
+        self._say("ending: brake, hold, park")
+        self._processes.tell("finish")
+        until_s = time.monotonic() + END_S
+        while self._processes.loop is not None and self._processes.loop.running and time.monotonic() < until_s:
+            for message in self._processes.messages():
+                self._take(message)
+            time.sleep(0.02)
+        for message in self._processes.messages():
+            self._take(message)
+        self._processes.end(loop_timeout_s=0.1)
+        if self._film is not None:
+            self._film.close()
+
+    def _shown(self) -> _Shown:
+        return _Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, style="dim", highlight=False)
+
+
+class _Shown:
+    """The live screen on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, console: Console, seen: Seen, live: bool) -> None:
+        self._console, self._seen = console, seen
+        self._live = Live(console=console, auto_refresh=False, transient=False) if live else None
+        self._next_line_s = 0.0
+
+    def __enter__(self) -> Callable[[], None]:
+        if self._live is not None:
+            self._live.__enter__()
+        return self._show
+
+    def __exit__(self, *error: object) -> None:
+        if self._live is not None:
+            self._live.__exit__(*error)  # type: ignore[arg-type]
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(screen(self._seen), refresh=True)
+        elif time.monotonic() >= self._next_line_s:
+            self._next_line_s = time.monotonic() + LINE_S
+            self._console.print(line(self._seen), highlight=False, soft_wrap=True)
+
+
+def write_replans(path: Path, history: History) -> None:
+    """One JSON line for each answered replan: what `yam-policy calibrate` reads."""
+    with path.open("w", encoding="utf-8") as file:
+        for replan in history.replans:
+            entry = {
+                "tr": replan.tr_value,
+                "density": replan.tr_density,
+                "rank": replan.tr_rank if replan.tr_rank == replan.tr_rank else None,
+                "scales": {"lang": replan.scale_lang, "plan": replan.scale_plan},
+                "guidance": replan.guidance,
+                "branches": list(replan.branches_run),
+                "dropped": list(replan.branches_dropped),
+                "instruction": replan.instruction,
+                "engine_id": replan.engine_id,
+                "asked_ns": replan.asked_ns,
+                "durations_ns": dict(replan.durations_ns),
+            }
+            file.write(json.dumps(entry) + "\n")
