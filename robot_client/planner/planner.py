@@ -49,6 +49,7 @@ class Planner:
         self._pending: dict[int, Pending] = {}
         self._try_again_ns = clock.now_ns() + _AGAIN_NS
         self._told = ""
+        self._said, self._said_ns = "", 0
 
     @property
     def over(self) -> bool:
@@ -149,7 +150,10 @@ class Planner:
 
     def _report(self, failure: PlanFailure) -> None:
         local_codec.send(self._supervisor, failure)
-        self._say(f"no plan: {failure.text}")
+        now_ns = self._clock.now_ns()
+        if failure.text != self._said or now_ns - self._said_ns >= _AGAIN_NS:
+            self._said, self._said_ns = failure.text, now_ns
+            self._say(f"no plan: {failure.text}")
 
 
 def _described(camera: Camera | None) -> str:

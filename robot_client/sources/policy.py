@@ -18,6 +18,8 @@ from robot_client.safety.limits import Limits
 from robot_client.sources.base import Asked, Moment
 from robot_client.sources.replanner import PlanSettings, Replanner
 
+_HOPELESS: Final = frozenset({"vocabulary", "field", "codec", "version"})
+"""Error codes of questions that asking again cannot mend."""
 RAMP_SHARE: Final = 0.5
 """Of the speed and acceleration limits, for the ramp from told to the first row; the rows need the rest."""
 
@@ -40,6 +42,7 @@ class PolicySource:
         self._vetoed = ""
         self._taken = False
         self._last_failure = ""
+        self._hopeless = ""
         self._since_ns = 0
         self._epoch = 0
         self.instruction = ""
@@ -48,7 +51,8 @@ class PolicySource:
     def begin(self, moment: Moment) -> None:
         self._buffer.engage(moment.epoch)
         self._replanner.begin(moment.now_ns)
-        self._ramp, self._vetoed, self._taken, self._last_failure = None, "", False, ""
+        self._ramp, self._taken = None, False
+        self._vetoed = self._last_failure = self._hopeless = ""
         self._since_ns, self._epoch = moment.now_ns, moment.epoch
 
     def continue_as(self, epoch: int) -> None:
@@ -86,6 +90,7 @@ class PolicySource:
         if failure.epoch == self._epoch:
             self._replanner.failed(failure.sequence, self._buffer, now_ns)
             self._last_failure = failure.text
+            self._hopeless = failure.text if failure.code in _HOPELESS else ""
             self.counts["plan_failures"] += 1
 
     def left_ns(self, now_ns: int) -> int:
@@ -106,6 +111,8 @@ class PolicySource:
         return Asked(values, target.row, target.fraction, target.chunk_id, event, reason)
 
     def _without_plan(self, moment: Moment) -> Asked:
+        if self._hopeless:
+            return Asked(None, event=Event.WATCHDOG, reason=self._hopeless)
         if moment.now_ns - self._since_ns < self._settings.patience_ns:
             return Asked(None)
         waited_s = self._settings.patience_ns / NS_PER_S
