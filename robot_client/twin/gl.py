@@ -60,7 +60,7 @@ def _loads(library: str) -> bool:
 
 
 def _egl_devices() -> int:
-    """Number of devices by `eglQueryDevicesEXT` (EGL_EXT_device_enumeration), which MuJoCo's EGL context starts with."""
+    """Number of devices by `eglQueryDevicesEXT` (EGL_EXT_device_enumeration), with which MuJoCo starts its context."""
     address_of = ctypes.CDLL("libEGL.so.1").eglGetProcAddress
     address_of.restype, address_of.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
     address = address_of(b"eglQueryDevicesEXT")

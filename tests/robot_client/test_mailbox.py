@@ -103,13 +103,12 @@ def test_another_capacity_or_another_file_is_named_and_not_overwritten(tmp_path:
 
 
 _HAMMER = """
-import sys, time, zlib
+import sys
 from pathlib import Path
 from robot_client.mailbox import open_writer
 writer = open_writer(Path(sys.argv[1]), 20_000)
-stop = time.monotonic() + float(sys.argv[2])
 number = 0
-while time.monotonic() < stop:
+while True:
     number += 1
     body = bytes([number % 251]) * (number % 20_000)
     writer.put(body, number)
@@ -122,10 +121,10 @@ def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -
     Each value is one repeated byte told by its own number.
     """
     path = memory_directory() / f"yam-hammer-{time.monotonic_ns()}"
-    child = subprocess.Popen([sys.executable, "-c", _HAMMER, str(path), "1.0"])
-    reader, seen, last = MailboxReader(path), 0, 0
+    child = subprocess.Popen([sys.executable, "-c", _HAMMER, str(path)])
+    reader, seen, last, end_s = MailboxReader(path), 0, 0, time.monotonic() + 30
     try:
-        while child.poll() is None:
+        while seen < 500 and time.monotonic() < end_s:
             letter = reader.newest()
             if letter is None or letter.sequence == last:
                 continue
@@ -138,5 +137,5 @@ def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -
         child.kill()
         child.wait(10)
         path.unlink(missing_ok=True)
-    assert child.returncode in (0, -9)
-    assert seen > 100
+    assert child.returncode == -9, "the writer ended by itself"
+    assert seen == 500
