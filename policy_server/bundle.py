@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -56,14 +57,25 @@ def read_manifest(folder: Path) -> BundleManifest:
     if not path.is_file():
         raise BundleError(f"bundle {folder}", expected=f"a folder with {MANIFEST_NAME}", remedy="check the path")
     try:
-        manifest = BundleManifest.model_validate(read_toml(path))
+        content = read_toml(path)
     except ConfigurationError as error:
         raise BundleError(f"{path}", got=error, remedy="export the bundle again") from error
+    return checked_manifest(content, path)
+
+
+def checked_manifest(content: Mapping[str, Any], path: Path) -> BundleManifest:
+    """The manifest of plain data; raises `BundleError` naming `path` and the first field at fault."""
+    try:
+        manifest = BundleManifest.model_validate(content)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in fault["loc"]) or "the whole file"
         raise BundleError(f"{path}, {field}", expected=fault["msg"], remedy="repair or export again") from error
-    _require_absolute_state(manifest, path)
+    if manifest.state.kind != "absolute":
+        # The measured state is absolute; statistics of anything else were computed over something else (B24).
+        raise BundleError(
+            f"{path}, state.kind", expected="absolute", got=manifest.state.kind, remedy="recompute the statistics"
+        )
     return manifest
 
 
@@ -104,12 +116,4 @@ def _require_hash(folder: Path, name: str, expected: str) -> None:
             expected=f"sha256 {expected[:16]}..",
             got=f"{got[:16]}.. ({path.stat().st_size} bytes)",
             remedy="the file was altered, cut short or belongs to another bundle: copy or export it again",
-        )
-
-
-def _require_absolute_state(manifest: BundleManifest, path: Path) -> None:
-    """The measured state is absolute; statistics of anything else were computed over something else (B24)."""
-    if manifest.state.kind != "absolute":
-        raise BundleError(
-            f"{path}, state.kind", expected="absolute", got=manifest.state.kind, remedy="recompute the statistics"
         )

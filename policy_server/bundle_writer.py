@@ -8,7 +8,7 @@ from pathlib import Path
 import tomli_w
 
 from contract.manifest import BundleManifest, TrCalibration
-from policy_server.bundle import MANIFEST_NAME, file_sha256, load_bundle, weights_hash
+from policy_server.bundle import MANIFEST_NAME, checked_manifest, file_sha256, load_bundle, weights_hash
 
 
 def hash_files(folder: Path) -> dict[str, str]:
@@ -31,8 +31,8 @@ def seal(folder: Path, manifest: BundleManifest) -> BundleManifest:
 
 
 def write_manifest(folder: Path, manifest: BundleManifest) -> None:
-    """Write `policy.toml` in one step: a reader sees the old file or the new one, never half of it."""
-    checked = BundleManifest.model_validate(manifest.model_dump(mode="json"))
+    """Write `policy.toml` in one step: a reader sees the old file or the new one. Raises `BundleError`."""
+    checked = checked_manifest(manifest.model_dump(mode="json"), folder / MANIFEST_NAME)
     text = tomli_w.dumps(checked.model_dump(mode="json", exclude_none=True))
     scratch = folder / f".{MANIFEST_NAME}.{os.getpid()}"
     scratch.write_text(text, encoding="utf-8")
@@ -42,7 +42,7 @@ def write_manifest(folder: Path, manifest: BundleManifest) -> None:
 def set_calibration(folder: Path, calibration: TrCalibration) -> BundleManifest:
     """Store TR quantiles in a bundle's `policy.toml`; the weights stay as they are.
 
-    Raises `BundleError` for a broken bundle, pydantic's `ValidationError` when sigma or horizon are not the policy's.
+    Raises `BundleError` for a broken bundle, and when sigma or horizon are not the policy's.
     """
     manifest = load_bundle(folder).manifest.model_copy(update={"tr_calibration": calibration})
     write_manifest(folder, manifest)

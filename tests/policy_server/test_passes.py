@@ -50,6 +50,18 @@ def test_the_current_frame_is_clean_with_its_own_time_in_every_pass():
         assert (feeds["timesteps"][:, 0] == np.float32(1e-4)).all()
 
 
+def test_red_left_and_green_top_of_each_camera_arrive_at_the_model_input_by_role():
+    """B17, B19: nothing between the wire and the encoder swaps colours, axes or cameras."""
+    image = np.zeros((24, 32, 3), np.uint8)
+    image[:, :16] = (255, 0, 0)
+    image[0] = (0, 255, 0)
+    others = {"right_wrist": np.full_like(image, 9), "top": np.full_like(image, 3)}
+    _, calls = record(images={**others, "left_wrist": image})
+    canvas = calls["encode"][0][0]["canvas"][0]
+    assert (canvas[:, :32] == 3).all() and (canvas[:, 64:] == 9).all()
+    assert np.array_equal(canvas[:, 32:64], image)
+
+
 def test_passes_go_from_pure_noise_to_sigma_and_the_tap_is_at_sigma():
     _, calls = record(guidance="off")
     levels = [feeds["timesteps"][0, 1:] for feeds, _ in calls["video_step"] + calls["video_tap"]]
