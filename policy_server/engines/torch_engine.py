@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from contract.errors import EngineError
-from policy_server.bundle import file_sha256
-from policy_server.model.checkpoint import WEIGHTS, load_checkpoint
+from contract.errors import BundleError, EngineError
+from policy_server.bundle import MANIFEST_NAME, file_sha256
+from policy_server.model.checkpoint import CHECKPOINT_FOLDER, CONFIG, WEIGHTS, load_checkpoint
 from policy_server.model.graphs import Graph, graphs_of
 from policy_server.model.policy import VideoActionModel
 
@@ -20,15 +20,19 @@ class TorchEngine:
     """`Engine` over a model in memory; `load` reads a checkpoint folder."""
 
     def __init__(self, model: VideoActionModel, weights_hash: str, device: str = "cpu") -> None:
+        self.model = model
         self._graphs: dict[str, Graph] = graphs_of(model)
         self._device = torch.device(device)
         self.id = f"torch-{torch.__version__.split('+')[0]}-{device}/fp32/{weights_hash[:12]}"
         self.runs_on = f"torch {torch.__version__}, {self._device}, float32"
 
     @classmethod
-    def load(cls, checkpoint_dir: Path | str, device: str = "cpu") -> TorchEngine:
-        """The engine of a checkpoint folder; raises `BundleError` for a broken one."""
-        folder = Path(checkpoint_dir)
+    def load(cls, folder: Path | str, device: str = "cpu") -> TorchEngine:
+        """The engine of a checkpoint folder, or of a bundle that was exported with its checkpoint.
+
+        Raises `BundleError` for a broken checkpoint and for a bundle that holds graphs only.
+        """
+        folder = _checkpoint_in(Path(folder))
         checkpoint = load_checkpoint(folder)
         return cls(checkpoint.model.to(device), file_sha256(folder / WEIGHTS), device)
 
@@ -74,3 +78,15 @@ class TorchEngine:
             wanted = f"{dtype} {('B', *fixed) if spec.branches else fixed}"
             raise EngineError(f"input {name} of {spec.name}", expected=wanted, got=f"{array.dtype} {array.shape}")
         return torch.from_numpy(np.ascontiguousarray(array)).to(self._device)
+
+
+def _checkpoint_in(folder: Path) -> Path:
+    for candidate in (folder, folder / CHECKPOINT_FOLDER):
+        if (candidate / CONFIG).is_file():
+            return candidate
+    raise BundleError(
+        f"torch engine on {folder}",
+        expected=f"{CONFIG} and {WEIGHTS} there or in {CHECKPOINT_FOLDER}/",
+        got="graphs only" if (folder / MANIFEST_NAME).is_file() else "no checkpoint",
+        remedy="export the bundle with carry_checkpoint, or use the onnxruntime engine",
+    )

@@ -14,7 +14,7 @@ from policy_server.bundle_writer import seal
 from policy_server.export.manifest import manifest_of
 from policy_server.export.onnx_graph import to_onnx
 from policy_server.export.weights import INLINE_LIMIT_BYTES, save_graph, save_sharing
-from policy_server.model.checkpoint import load_checkpoint
+from policy_server.model.checkpoint import CHECKPOINT_FOLDER, load_checkpoint
 from policy_server.model.graphs import VIDEO_PAIR, graphs_of
 from policy_server.model.policy import VideoActionModel
 
@@ -26,18 +26,18 @@ def export_bundle(
     bundle_dir: Path | str,
     precision: Literal["fp32"] = "fp32",
     inline_limit: int = INLINE_LIMIT_BYTES,
+    carry_checkpoint: bool = False,
     progress: Callable[[str], None] = lambda line: None,
 ) -> BundleManifest:
     """Write the bundle of a checkpoint and return its sealed manifest.
 
     `bundle_dir` is replaced if it is a bundle and appears only when complete. A graph with more than `inline_limit`
-    bytes of weights gets them in a file beside it; `progress` gets one line per graph. Raises `BundleError` for a
-    broken checkpoint or another folder in the way, `ConfigurationError` for a precision that cannot be exported.
+    bytes of weights gets them in a file beside it; `carry_checkpoint` adds the torch weights, so that the torch engine
+    can serve the bundle too; `progress` gets one line per graph. Raises `BundleError` for a broken checkpoint or a
+    folder that is no bundle, `ConfigurationError` for a precision that cannot be exported.
     """
     if precision != "fp32":
-        raise ConfigurationError(
-            "precision", expected="fp32", got=precision, remedy="other precisions are not exported yet"
-        )
+        raise ConfigurationError("precision", expected="fp32", got=precision, remedy="export in fp32")
     source, target = Path(checkpoint_dir), Path(bundle_dir)
     require_replaceable(target)
     checkpoint = load_checkpoint(source)
@@ -46,6 +46,8 @@ def export_bundle(
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
     write_graphs(checkpoint.model, partial, inline_limit, progress)
+    if carry_checkpoint:
+        shutil.copytree(source, partial / CHECKPOINT_FOLDER)
     sealed = seal(partial, manifest)
     if target.exists():
         shutil.rmtree(target)

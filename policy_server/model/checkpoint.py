@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -9,6 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from contract.errors import BundleError
 from policy_server.model.card import PolicyCard
@@ -16,6 +18,9 @@ from policy_server.model.config import ModelConfig
 from policy_server.model.policy import VideoActionModel
 
 CONFIG, CARD, WEIGHTS = "config.json", "card.json", "weights.safetensors"
+CHECKPOINT_FOLDER = "checkpoint"
+"""Where a bundle carries its checkpoint, if it does."""
+
 Parsed = TypeVar("Parsed", bound=BaseModel)
 
 
@@ -46,18 +51,22 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     card = _parse(folder / CARD, PolicyCard)
     model = VideoActionModel(config)
     weights = _read_weights(folder / WEIGHTS)
-    missing, unexpected = model.load_state_dict(weights, strict=False)
-    if missing or unexpected:
-        raise BundleError(
-            f"{folder / WEIGHTS}",
-            expected=f"the weights of {CONFIG}",
-            got=f"{len(missing)} missing {missing[:2]}, {len(unexpected)} unknown {unexpected[:2]}",
-            remedy="use the config.json that was saved with these weights",
-        )
+    _require_fit(folder / WEIGHTS, model.state_dict(), weights)
+    model.load_state_dict(weights)
     return Checkpoint(model.eval(), card)
 
 
-def _read_weights(path: Path) -> dict:
+def _require_fit(path: Path, own: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> None:
+    """Names the first tensor that the sizes in config.json and the weights disagree on."""
+    for name in sorted(own.keys() | given.keys()):
+        wanted, got = (tuple(side[name].shape) if name in side else "none" for side in (own, given))
+        if wanted != got:
+            raise BundleError(
+                f"{path}: {name}", expected=wanted, got=got, remedy=f"use the {CONFIG} saved with these weights"
+            )
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(str(path))
     except (OSError, SafetensorError) as error:

@@ -30,18 +30,24 @@ MIDDLE_GRIPPER = 0.6
 
 
 def make_untrained(
-    out: Path, seed: int = 0, size: str = "tiny", station: str = "twin", command: str = ""
+    out: Path, seed: int = 0, size: str | ModelConfig = "tiny", station: str = "twin", command: str = ""
 ) -> VideoActionModel:
     """Write a checkpoint folder of untrained weights to `out`; the same arguments give the same bytes.
 
     Actions are absolute joint targets about the station's home pose, so the arms move gently around it.
     """
-    config = preset(size)
+    model = untrained_model(seed, size)
+    save_checkpoint(model, untrained_card(model.config, seed, station, command), out)
+    return model
+
+
+def untrained_model(seed: int = 0, size: str | ModelConfig = "tiny") -> VideoActionModel:
+    """The untrained model itself; `size` is the name of a preset or a configuration."""
+    config = preset(size) if isinstance(size, str) else size
     model = build(config, seed)
     if isinstance(model.latent, ConvLatent):
         model.latent.initialise_from(drawn_canvases(config, seed))
     sharpen(model)
-    save_checkpoint(model, untrained_card(config, seed, station, command), out)
     return model
 
 
