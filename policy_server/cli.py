@@ -1,4 +1,4 @@
-"""`yam-policy`: serve | export | info | imagine | keys | bench. Each command imports what it needs when it runs."""
+"""`yam-policy`: serve, export, info, imagine, calibrate, keys, bench. Each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -115,6 +115,24 @@ def keys(folder: Annotated[Path, tyro.conf.Positional], client: str = "robot") -
     from policy_server.commands.keys import keys as make
 
     print("\n".join(make(folder, client)))
+
+
+@app.command
+def calibrate(
+    bundle: Annotated[Path, tyro.conf.Positional],
+    replans: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    source: str = "unguided replans of the twin",
+) -> None:
+    """Store the distribution of TR over unguided replans in a bundle.
+
+    Args:
+        bundle: folder with policy.toml.
+        replans: replans.jsonl files of runs with --guidance off.
+        source: where the replans come from, for people.
+    """
+    from policy_server.commands.calibrate import calibrate as run
+
+    print("\n".join(run(bundle, replans, source)))
 
 
 @app.command(name="bench")
