@@ -9,7 +9,7 @@ from pathlib import Path
 from contract.server_info import ServerInfo
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.served_policy import ServedPolicy
-from policy_server.server.service import PolicyServer, ServeSettings
+from policy_server.server.service import ServeSettings
 
 
 def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop_with_stdin: bool) -> None:
@@ -21,7 +21,7 @@ def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop
 
         return Policy.load(bundle, engine, threads)
 
-    serve_until_stopped(PolicyServer(load, settings), stop_with_stdin, on_ready=print_banner)
+    serve_until_stopped(load, settings, stop_with_stdin, on_ready=print_banner)
 
 
 def print_banner(info: ServerInfo) -> None:

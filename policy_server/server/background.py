@@ -5,43 +5,41 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from contract.errors import StackError
 from policy_server.server.served_policy import PolicyLoader
-from policy_server.server.service import PolicyServer, ServeSettings
+from policy_server.server.service import PolicyServer, ServeSettings, open_server
 
-ANY_PORT = "tcp://127.0.0.1:0"
+ANY_PORT: Final = "tcp://127.0.0.1:0"
 
 
 class BackgroundServer:
-    """Runs until `stop`. `endpoint` is known after `start`; `failure` is what ended it, if anything did."""
+    """Turns a server until `stop`; `failure` is what ended it before, if anything did."""
 
-    def __init__(self, load: PolicyLoader, settings: ServeSettings) -> None:
-        self.server = PolicyServer(load, settings)
-        self.endpoint = ""
+    def __init__(self, server: PolicyServer) -> None:
+        self.server = server
+        self.endpoint = server.endpoint
         self.failure: StackError | None = None
         self._stop = threading.Event()
-        self._bound = threading.Event()
         self._thread = threading.Thread(target=self._main, name="server", daemon=True)
 
     def start(self) -> None:
-        """Bind; loading goes on behind. Raises what binding raised."""
+        """Begin to answer."""
         self._thread.start()
-        self._bound.wait()
-        if not self.endpoint and self.failure is not None:
-            raise self.failure
 
     def stop(self) -> None:
         """End the server and wait for it, about two seconds at most."""
         self._stop.set()
         self._thread.join(3.0)
 
+    def wait(self, timeout_s: float) -> bool:
+        """Whether the server ended by itself within `timeout_s`."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
     def _main(self) -> None:
         try:
-            try:
-                self.endpoint = self.server.open()
-            finally:
-                self._bound.set()
             while not self._stop.is_set():
                 self.server.turn()
         except StackError as error:
@@ -53,9 +51,9 @@ class BackgroundServer:
 @contextmanager
 def background_server(load: PolicyLoader, settings: ServeSettings | None = None) -> Iterator[BackgroundServer]:
     """A bound server that is stopped at the end of the block; a free port of the loopback unless `settings` say."""
-    server = BackgroundServer(load, settings or ServeSettings(bind=ANY_PORT))
-    server.start()
+    running = BackgroundServer(open_server(load, settings or ServeSettings(bind=ANY_PORT)))
+    running.start()
     try:
-        yield server
+        yield running
     finally:
-        server.stop()
+        running.stop()

@@ -11,14 +11,18 @@ from types import FrameType
 
 from contract.errors import StackError
 from contract.server_info import ServerInfo
-from policy_server.server.service import PolicyServer
+from policy_server.server.served_policy import PolicyLoader
+from policy_server.server.service import PolicyServer, ServeSettings, open_server
 
 READY_PREFIX = "READY "
 """A supervisor waits for the line `READY tcp://HOST:PORT` on standard output; `LOADING ...` comes first."""
 
 
 def serve_until_stopped(
-    server: PolicyServer, stop_with_stdin: bool, on_ready: Callable[[ServerInfo], None] = lambda info: None
+    load: PolicyLoader,
+    settings: ServeSettings,
+    stop_with_stdin: bool,
+    on_ready: Callable[[ServerInfo], None] = lambda info: None,
 ) -> None:
     """Serve until SIGINT, SIGTERM or, if asked for, the end of standard input (the supervisor is gone).
 
@@ -26,10 +30,11 @@ def serve_until_stopped(
     the end its thread cannot be ended, so the process leaves without the interpreter's own shutdown.
     """
     stop = threading.Event()
-    endpoint = server.open()
+    server = open_server(load, settings)
+    endpoint = server.endpoint
     _stop_on_signals(server, stop)
     if stop_with_stdin:
-        threading.Thread(target=_watch_stdin, args=(server, stop), name="parent", daemon=True).start()
+        threading.Thread(target=_watch_stdin, args=(stop,), name="parent", daemon=True).start()
     print(f"LOADING {endpoint}", flush=True)
     try:
         while not stop.is_set() and server.state == "LOADING":
@@ -54,7 +59,7 @@ def _stop_on_signals(server: PolicyServer, stop: threading.Event) -> None:
         signal.signal(signum, handler)
 
 
-def _watch_stdin(server: PolicyServer, stop: threading.Event) -> None:
+def _watch_stdin(stop: threading.Event) -> None:
     while os.read(sys.stdin.fileno(), 4096):
         pass
     stop.set()

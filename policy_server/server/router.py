@@ -27,8 +27,8 @@ def router_socket(context: zmq.Context) -> zmq.Socket:
     return socket
 
 
-def bind(socket: zmq.Socket, endpoint: str) -> str:
-    """Bind and return the endpoint with its real port. Raises `ConfigurationError` when it is in use."""
+def bind(socket: zmq.Socket, endpoint: str) -> None:
+    """Listen. Raises `ConfigurationError` when the address is in use or not of this machine."""
     socket.ipv6 = "[" in endpoint
     try:
         socket.bind(endpoint)
@@ -39,7 +39,6 @@ def bind(socket: zmq.Socket, endpoint: str) -> str:
             got=f"{endpoint}: {error}",
             remedy="choose another port",
         ) from error
-    return socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
 
 
 def receive(socket: zmq.Socket) -> tuple[bytes, list[Buffer]] | None:

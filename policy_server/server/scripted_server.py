@@ -11,7 +11,7 @@ import tyro
 from contract.errors import StackError
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, holding_rows, numbered_rows, scripted_info
-from policy_server.server.service import PolicyServer, ServeSettings
+from policy_server.server.service import ServeSettings
 
 
 def scripted_server(
@@ -41,7 +41,7 @@ def scripted_server(
         load_s=load_ms / 1e3,
         rows=numbered_rows if rows == "numbered" else holding_rows,
     )
-    serve_until_stopped(PolicyServer(lambda: ScriptedPolicy(script), ServeSettings(bind)), stop_with_stdin)
+    serve_until_stopped(lambda: ScriptedPolicy(script), ServeSettings(bind), stop_with_stdin)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from contract.errors import EngineError
+from contract.errors import EngineError, StackError
 from contract.server_info import ServerInfo, ServerState
 from policy_server.server import router
 from policy_server.server.bind import DEFAULT_BIND, bind_endpoint
@@ -19,13 +19,14 @@ from policy_server.server.counters import Counters
 from policy_server.server.desk import Desk
 from policy_server.server.inference import Inference
 from policy_server.server.keys import secure
-from policy_server.server.outbox import Outbox, open_outbox
+from policy_server.server.outbox import open_outbox
 from policy_server.server.schedule import Schedule
 from policy_server.server.served_policy import PolicyLoader
 
 _POLL_MS: Final = 100
 _MESSAGES_A_TURN: Final = 64
 _JOIN_S: Final = 1.0
+_LAST_WORDS_MS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,42 +40,33 @@ class ServeSettings:
 
 
 class PolicyServer:
-    """One policy on one endpoint. `open`, then `turn` until told otherwise, then `close`, all from one thread."""
+    """One policy on one endpoint. Made by `open_server`; `turn` until told otherwise, then `close`, from one thread."""
 
     def __init__(
-        self, load: PolicyLoader, settings: ServeSettings, clock: Callable[[], int] = time.monotonic_ns
+        self,
+        socket: zmq.Socket,
+        guard: ThreadAuthenticator | None,
+        load: PolicyLoader,
+        hang_s: float,
+        clock: Callable[[], int],
     ) -> None:
-        self._load, self._settings, self._clock = load, settings, clock
-        self._schedule = Schedule()
-        self._context: zmq.Context | None = None
-        self._guard: ThreadAuthenticator | None = None
-
-    def open(self) -> str:
-        """Bind, begin loading, and return the endpoint with its real port. Raises `ConfigurationError`."""
-        settings = self._settings
-        endpoint = bind_endpoint(settings.bind, settings.keys is not None, settings.insecure)
-        self._context = zmq.Context()
-        self._socket = router.router_socket(self._context)
-        if settings.keys is not None:
-            self._guard = secure(self._socket, settings.keys)
-        bound = router.bind(self._socket, endpoint)
-        self._outbox: Outbox = open_outbox()
-        self._desk = Desk(lambda peer, frames: router.send(self._socket, peer, frames), self._schedule)
-        self._inference = Inference(self._load, self._schedule, self._outbox, self._clock)
+        self._socket, self._guard, self._hang_s, self._clock = socket, guard, hang_s, clock
+        self._schedule, self._outbox = Schedule(), open_outbox()
+        self._desk = Desk(lambda peer, frames: router.send(socket, peer, frames), self._schedule)
+        self._inference = Inference(load, self._schedule, self._outbox, clock)
         self._poller = zmq.Poller()
-        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(socket, zmq.POLLIN)
         self._poller.register(self._outbox.fileno(), zmq.POLLIN)
-        self._inference.start()
-        return bound
+
+    @property
+    def endpoint(self) -> str:
+        """Where it listens, with the real port."""
+        return self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
 
     @property
     def state(self) -> ServerState:
         """LOADING, READY or FAULT."""
         return self._desk.state
-
-    def info(self) -> ServerInfo:
-        """What clients are told. Raises `BusyError` while the policy loads."""
-        return self._desk.info()
 
     @property
     def counters(self) -> Counters:
@@ -85,6 +77,14 @@ class PolicyServer:
     def wakeup_descriptor(self) -> int:
         """Writing a byte here ends the wait of `turn`; fit for `signal.set_wakeup_fd`."""
         return self._outbox.ring_descriptor
+
+    def info(self) -> ServerInfo:
+        """What clients are told. Raises `BusyError` while the policy loads."""
+        return self._desk.info()
+
+    def start(self) -> None:
+        """Begin to load the policy, on the inference thread."""
+        self._inference.start()
 
     def turn(self) -> None:
         """Wait at most 100 ms for something, and handle it. Raises what stops the server: a policy that does not
@@ -103,13 +103,8 @@ class PolicyServer:
     def close(self) -> bool:
         """Stop everything; False when the engine was still inside a call after one second and its thread was left."""
         self._schedule.close()
-        if self._context is None:
-            return True
         ended = self._inference.join(_JOIN_S)
-        self._socket.close(0)
-        if self._guard is not None:
-            self._guard.stop()
-        self._context.destroy(0)
+        _close_socket(self._socket, self._guard)
         if ended:
             self._outbox.close()
         return ended
@@ -120,15 +115,38 @@ class PolicyServer:
 
     def _watch_engine(self) -> None:
         running = self._inference.running()
-        if running is None:
-            return
-        job, since_ns = running
-        if self._clock() - since_ns > self._settings.hang_s * 1e9:
+        if running is not None and self._clock() - running[1] > self._hang_s * 1e9:
             error = EngineError(
                 "engine call",
-                expected=f"an answer within {self._settings.hang_s:.0f} s",
+                expected=f"an answer within {self._hang_s:g} s",
                 got="none",
                 remedy="restart the server; the engine or its driver hangs",
             )
-            self._desk.hung(job, error)
+            self._desk.hung(running[0], error)
             raise error
+
+
+def open_server(
+    load: PolicyLoader, settings: ServeSettings, clock: Callable[[], int] = time.monotonic_ns
+) -> PolicyServer:
+    """A server that is bound and loads. Raises `ConfigurationError` for an address or keys that cannot be used."""
+    endpoint = bind_endpoint(settings.bind, settings.keys is not None, settings.insecure)
+    socket = router.router_socket(zmq.Context())
+    guard = None
+    try:
+        guard = secure(socket, settings.keys) if settings.keys is not None else None
+        router.bind(socket, endpoint)
+    except StackError:
+        _close_socket(socket, guard)
+        raise
+    server = PolicyServer(socket, guard, load, settings.hang_s, clock)
+    server.start()
+    return server
+
+
+def _close_socket(socket: zmq.Socket, guard: ThreadAuthenticator | None) -> None:
+    context = socket.context
+    socket.close(_LAST_WORDS_MS)
+    if guard is not None:
+        guard.stop()
+    context.destroy(_LAST_WORDS_MS)

@@ -53,7 +53,7 @@ def server_info(height: int = 4, width: int = 6, **changes: Any) -> ServerInfo:
 def observation(height: int = 4, width: int = 6, sequence: int = 1, **changes: Any) -> Observation:
     """An observation that `server_info` of the same size accepts. Every image is filled from sequence and role."""
     images = {
-        role: np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3) + np.uint8(40 * i + sequence)
+        role: np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3) + np.uint8((40 * i + sequence) % 256)
         for i, role in enumerate(ROLES)
     }
     whole = Observation(

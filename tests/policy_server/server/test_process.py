@@ -1,0 +1,142 @@
+"""The server as a process: ready line, signals, the end of its parent, and what it must not import."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from policy_server.server.visitor import visit
+from tests.contract.messages_of_all_kinds import observation
+from tests.policy_server.server.raw_peer import raw_peer
+
+SCRIPTED = (sys.executable, "-m", "policy_server.server.scripted_server", "--height", "4", "--width", "6")
+CLI = (sys.executable, "-c", "from policy_server.cli import main; main()")
+TINY = Path(__file__).parents[3] / "bundles" / "tiny"
+
+
+@contextmanager
+def process(*command: str) -> Iterator[subprocess.Popen[str]]:
+    """A running command that never outlives the block."""
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.wait(5)
+        for stream in (child.stdin, child.stdout, child.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def ready_endpoint(output: IO[str] | None) -> str:
+    """The endpoint in the READY line; LOADING comes first."""
+    assert output is not None
+    first, second = output.readline().split(), output.readline().split()
+    assert first[0] == "LOADING" and second[0] == "READY" and first[1] == second[1]
+    return second[1]
+
+
+def end_of(child: subprocess.Popen[str]) -> tuple[int, str, float]:
+    """Exit code, standard error and how long it took to leave."""
+    begin_s = time.monotonic()
+    code = child.wait(10)
+    took_s = time.monotonic() - begin_s
+    return code, child.stderr.read() if child.stderr is not None else "", took_s
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_cleanly_and_at_once(signum: signal.Signals) -> None:
+    """B33: code 0, no traceback, within 2 s."""
+    with process(*SCRIPTED) as child:
+        ready_endpoint(child.stdout)
+        child.send_signal(signum)
+        code, stderr, took_s = end_of(child)
+    assert code == 0 and "Traceback" not in stderr
+    assert took_s < 2
+
+
+def test_a_signal_during_a_long_engine_call_ends_the_server_all_the_same() -> None:
+    """B33."""
+    with process(*SCRIPTED, "--latency-ms", "20000") as child, raw_peer(ready_endpoint(child.stdout)) as peer:
+        peer.hello()
+        peer.say(observation(), 2)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGTERM)
+        code, stderr, took_s = end_of(child)
+    assert code == 0 and "Traceback" not in stderr
+    assert took_s < 2
+
+
+def test_a_signal_while_loading_ends_the_server() -> None:
+    with process(*SCRIPTED, "--load-ms", "20000") as child:
+        assert child.stdout is not None and child.stdout.readline().startswith("LOADING")
+        child.send_signal(signal.SIGINT)
+        code, stderr, took_s = end_of(child)
+    assert code == 0 and "Traceback" not in stderr
+    assert took_s < 2
+
+
+def test_the_server_ends_with_its_supervisor() -> None:
+    """A supervisor that was killed says nothing; its end of the pipe closes."""
+    with process(*SCRIPTED, "--stop-with-stdin") as child:
+        ready_endpoint(child.stdout)
+        assert child.stdin is not None
+        child.stdin.close()
+        assert child.wait(5) == 0
+
+
+def test_without_the_option_the_end_of_standard_input_means_nothing() -> None:
+    with process(*SCRIPTED) as child:
+        endpoint = ready_endpoint(child.stdout)
+        assert child.stdin is not None
+        child.stdin.close()
+        with visit(endpoint, 5.0):
+            assert child.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("serve", "--bundle", str(TINY), "--bind", "tcp://0.0.0.0:5555"), 2, "--insecure"),
+        (("serve", "--bundle", "no/such/bundle", "--bind", "tcp://127.0.0.1:0"), 1, "policy.toml"),
+        (("info", "--bundle", "no/such/bundle"), 1, "policy.toml"),
+        (("info",), 2, "--bundle or --server"),
+        (("info", "--server", "tcp://127.0.0.1:9", "--timeout-s", "0.2"), 1, "tcp://127.0.0.1:9"),
+    ],
+)
+def test_an_error_is_one_line_and_an_exit_code(arguments: Sequence[str], code: int, words: str) -> None:
+    done = subprocess.run((*CLI, *arguments), capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == code
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_shipped_bundle_is_served_and_described_without_torch() -> None:
+    pytest.importorskip("onnxruntime")
+    with process(*CLI, "serve", "--bundle", str(TINY), "--bind", "tcp://127.0.0.1:0", "--threads", "1") as child:
+        endpoint = ready_endpoint(child.stdout)
+        with visit(endpoint, 5.0) as guest:
+            assert guest.info.state == "READY" and guest.info.costs_ns["branches_1"] > 0
+        mapped = Path(f"/proc/{child.pid}/maps").read_text()
+        assert "onnxruntime" in mapped and "torch" not in mapped
+        child.send_signal(signal.SIGINT)
+        code, stderr, took_s = end_of(child)
+    assert code == 0 and took_s < 2
+    assert ("UNTRAINED WEIGHTS" in stderr) == (not guest.info.trained)
+
+
+def test_the_command_line_itself_imports_neither_torch_nor_an_engine() -> None:
+    check = (
+        "import sys, policy_server.cli, policy_server.commands.serve, policy_server.commands.info;"
+        "print([m for m in ('torch', 'diffusers', 'onnxruntime', 'av', 'cv2') if m in sys.modules])"
+    )
+    done = subprocess.run((sys.executable, "-c", check), capture_output=True, text=True, timeout=30, check=True)
+    assert done.stdout.strip() == "[]"
