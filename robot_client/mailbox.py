@@ -12,31 +12,22 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-import struct
 import tempfile
-import zlib
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from contract.errors import ConfigurationError, RigError
+from robot_client.mailbox_file import (
+    MAX_CAPACITY_BYTES,
+    Letter,
+    checked_capacity,
+    create_if_missing,
+    is_empty,
+    newest_whole,
+    write_slot,
+)
 
-_MAGIC: Final = b"YAMMAIL1"
-_HEAD: Final = struct.Struct("<8sQ")
-_HEAD_SIZE: Final = 64
-_SLOT: Final = struct.Struct("<QqQI")
-_SLOT_HEADER_SIZE: Final = 32
 _TRIES: Final = 8
-MAX_CAPACITY_BYTES: Final = 64 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """One whole value: its bytes, the stamp its writer gave it [ns, monotonic clock] and its number (1, 2, 3 ...)."""
-
-    payload: bytes
-    stamp_ns: int
-    sequence: int
 
 
 class MailboxWriter:
@@ -62,10 +53,7 @@ class MailboxWriter:
                 remedy="open the mailbox with a larger capacity",
             )
         sequence = self._sequence + 1
-        start = _slot_start(sequence, self._capacity_bytes)
-        body = start + _SLOT_HEADER_SIZE
-        self._memory[body : body + len(view)] = view
-        _SLOT.pack_into(self._memory, start, sequence, stamp_ns, len(view), _checksum(sequence, stamp_ns, view))
+        write_slot(self._memory, self._capacity_bytes, view, stamp_ns, sequence)
         self._sequence = sequence
         return sequence
 
@@ -94,11 +82,11 @@ class MailboxReader:
         if memory is None:
             return None
         for _ in range(_TRIES):
-            letter = _newest_whole(memory, self._capacity_bytes, self._last)
+            letter = newest_whole(memory, self._capacity_bytes, self._last)
             if letter is not None:
                 self._last = letter
                 return letter
-            if self._last is None and _is_empty(memory, self._capacity_bytes):
+            if self._last is None and is_empty(memory, self._capacity_bytes):
                 return None
         return self._last
 
@@ -119,7 +107,7 @@ class MailboxReader:
         except FileNotFoundError:
             return None
         try:
-            self._capacity_bytes = _checked_capacity(self._path, descriptor)
+            self._capacity_bytes = checked_capacity(self._path, descriptor)
             self._memory = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
         finally:
             os.close(descriptor)
@@ -136,11 +124,11 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
         raise ConfigurationError(
             f"capacity of mailbox {path.name}", expected=f"1..{MAX_CAPACITY_BYTES} bytes", got=capacity_bytes
         )
-    _create_if_missing(path, capacity_bytes)
+    create_if_missing(path, capacity_bytes)
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         _claim(path, descriptor)
-        found = _checked_capacity(path, descriptor)
+        found = checked_capacity(path, descriptor)
         if found != capacity_bytes:
             raise RigError(
                 f"mailbox {path}",
@@ -152,7 +140,7 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
     except BaseException:
         os.close(descriptor)
         raise
-    last = _newest_whole(memory, capacity_bytes, None)
+    last = newest_whole(memory, capacity_bytes, None)
     return MailboxWriter(path, descriptor, memory, capacity_bytes, last.sequence if last else 0)
 
 
@@ -172,65 +160,3 @@ def _claim(path: Path, descriptor: int) -> None:
             got="a live process that writes it",
             remedy="stop that process or use another run directory",
         ) from None
-
-
-def _create_if_missing(path: Path, capacity_bytes: int) -> None:
-    """Write the file beside and link it in, so that nobody ever sees half a head."""
-    if path.exists():
-        return
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        os.write(descriptor, _HEAD.pack(_MAGIC, capacity_bytes))
-        os.ftruncate(descriptor, _file_size(capacity_bytes))
-        os.link(name, path)
-    except FileExistsError:
-        return
-    finally:
-        os.close(descriptor)
-        os.unlink(name)
-
-
-def _checked_capacity(path: Path, descriptor: int) -> int:
-    head = os.pread(descriptor, _HEAD.size, 0)
-    size = os.fstat(descriptor).st_size
-    if len(head) == _HEAD.size:
-        magic, capacity_bytes = _HEAD.unpack(head)
-        if magic == _MAGIC and 0 < capacity_bytes <= MAX_CAPACITY_BYTES and size == _file_size(capacity_bytes):
-            return capacity_bytes
-    raise RigError(f"file {path}", expected="a mailbox", got=f"{size} bytes of something else", remedy="delete it")
-
-
-def _file_size(capacity_bytes: int) -> int:
-    return _slot_start(1, capacity_bytes) + _slot_size(capacity_bytes)
-
-
-def _slot_size(capacity_bytes: int) -> int:
-    return _SLOT_HEADER_SIZE + -(-capacity_bytes // 64) * 64
-
-
-def _slot_start(sequence: int, capacity_bytes: int) -> int:
-    return _HEAD_SIZE + (sequence % 2) * _slot_size(capacity_bytes)
-
-
-def _checksum(sequence: int, stamp_ns: int, payload: bytes | memoryview) -> int:
-    return zlib.crc32(payload, zlib.crc32(struct.pack("<Qq", sequence, stamp_ns)))
-
-
-def _newest_whole(memory: mmap.mmap, capacity_bytes: int, last: Letter | None) -> Letter | None:
-    """The newer slot if whole, else the other one; nothing older than `last`."""
-    headers = [_SLOT.unpack_from(memory, _slot_start(slot, capacity_bytes)) for slot in (0, 1)]
-    for slot in sorted((0, 1), key=lambda at: -headers[at][0]):
-        sequence, stamp_ns, length, checksum = headers[slot]
-        if last is not None and sequence == last.sequence:
-            return last
-        if sequence == 0 or length > capacity_bytes or (last is not None and sequence < last.sequence):
-            continue
-        body = _slot_start(slot, capacity_bytes) + _SLOT_HEADER_SIZE
-        payload = memory[body : body + length]
-        if _checksum(sequence, stamp_ns, payload) == checksum:
-            return Letter(payload, stamp_ns, sequence)
-    return None
-
-
-def _is_empty(memory: mmap.mmap, capacity_bytes: int) -> bool:
-    return all(_SLOT.unpack_from(memory, _slot_start(slot, capacity_bytes))[0] == 0 for slot in (0, 1))

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from contract.errors import RigError
-from robot_client.mailbox import Letter
+from robot_client.mailbox_file import Letter
 
 
 @dataclass(frozen=True, slots=True)

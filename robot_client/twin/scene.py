@@ -10,8 +10,9 @@ import mujoco
 
 from robot_client.twin.arms import add_arms
 from robot_client.twin.cameras import DEFAULT_SIZES, Size, add_cameras, checked_sizes
-from robot_client.twin.props import add_places, add_surroundings, add_things
+from robot_client.twin.props import add_places, add_things
 from robot_client.twin.station import station_spec
+from robot_client.twin.surroundings import add_surroundings
 
 STEP_S: Final = 0.005
 

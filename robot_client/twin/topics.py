@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from contract.errors import RigError
 from contract.layout import SIZE
-from robot_client.mailbox import Letter
+from robot_client.mailbox_file import Letter
 from robot_client.rigs.base import Frame, JointReading, Stop
 
 JOINTS_BYTES: Final = 2 * SIZE * 8
