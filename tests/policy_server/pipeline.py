@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -10,11 +11,16 @@ from contract.layout import SIZE
 from contract.manifest import BundleManifest
 from contract.types import ActionChunk, Observation
 from policy_server.engines.scripted import ScriptedEngine
-from policy_server.engines.scripted_policy import Script, scripted_engine, scripted_manifest, three_views
+from policy_server.engines.scripted_manifest import scripted_manifest, three_views
+from policy_server.engines.scripted_policy import Script, scripted_engine
 from policy_server.policy import Policy
 from policy_server.warm_up import neutral_observation
 
 SMALL = three_views(height=24, width=32)
+HEADS = ("action_step", "context")
+"""Where a head's masses come from: with its flow steps, or with its context, before the first of them."""
+LOW, MIDDLE, HIGH = 0.05, 0.3, 0.5
+"""Mass on F with 0.5 on C: ranks 0.1 (no guidance), 0.6 (half of it), 1 (all)."""
 
 
 @dataclass
@@ -62,3 +68,13 @@ def ask(manifest: BundleManifest, **changes: object) -> Observation:
 def rows_like(state: np.ndarray, count: int) -> np.ndarray:
     """(count, 14) float32 rows creeping away from a state."""
     return (state + 0.01 * np.arange(1, count + 1)[:, np.newaxis]).astype(np.float32)
+
+
+def bench(masses_from: Literal["action_step", "context"] = "action_step", future_mass: float = MIDDLE) -> Bench:
+    """A scripted policy of one kind of head at one TR."""
+    return Bench(scripted_manifest(SMALL, masses_from), Script(influence=0.1, future_mass=future_mass))
+
+
+def same_answer(a: ActionChunk, b: ActionChunk) -> bool:
+    """Bit for bit the same rows, from the same branches at the same scales."""
+    return np.array_equal(a.rows, b.rows) and a.scales == b.scales and a.branches_run == b.branches_run

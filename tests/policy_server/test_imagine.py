@@ -8,7 +8,7 @@ import pytest
 from contract.errors import EngineError, FieldError, VocabularyError
 from contract.types import ImagineRequest
 from policy_server.engines.scripted import Fault
-from policy_server.engines.scripted_policy import scripted_manifest
+from policy_server.engines.scripted_manifest import scripted_manifest
 from policy_server.policy import Policy
 from tests.policy_server.pipeline import SMALL, Bench, ask
 from tests.policy_server.test_passes import Recorder

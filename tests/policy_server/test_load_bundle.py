@@ -10,7 +10,7 @@ from contract.errors import BundleError
 from contract.manifest import BundleManifest, TrCalibration
 from policy_server.bundle import load_bundle, weights_hash
 from policy_server.bundle_writer import hash_files, seal, set_calibration, write_manifest
-from policy_server.engines.scripted_policy import scripted_manifest
+from policy_server.engines.scripted_manifest import scripted_manifest
 
 
 def make_bundle(folder: Path, content: bytes = b"weights") -> BundleManifest:

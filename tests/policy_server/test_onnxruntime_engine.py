@@ -15,7 +15,7 @@ from policy_server.bundle_writer import seal
 from policy_server.engines.loading import load_engine
 from policy_server.engines.onnx_files import external_locations
 from policy_server.engines.onnxruntime_engine import OnnxRuntimeEngine
-from policy_server.engines.scripted_policy import scripted_manifest
+from policy_server.engines.scripted_manifest import scripted_manifest
 
 SIZE = 600
 

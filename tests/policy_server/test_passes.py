@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.layout import SIZE
-from policy_server.engines.scripted_policy import CHANNELS, Script, scripted_manifest
+from policy_server.engines.scripted_manifest import CHANNELS, scripted_manifest
+from policy_server.engines.scripted_policy import Script
 from policy_server.noise import Noise
 from policy_server.policy import Policy
 from tests.policy_server.pipeline import SMALL, Bench, ask, rows_like

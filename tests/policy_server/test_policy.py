@@ -10,7 +10,7 @@ import pytest
 from contract.check_answer import check_chunk
 from contract.types import GuidanceScales
 from policy_server.bench.replan import bench_replan, measure, summary
-from policy_server.engines.scripted_policy import scripted_manifest
+from policy_server.engines.scripted_manifest import scripted_manifest
 from policy_server.policy import Policy
 from policy_server.text import KEPT
 from tests.policy_server.pipeline import SMALL, Bench, ask

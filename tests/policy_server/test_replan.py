@@ -1,38 +1,14 @@
-"""One replan: two passes, branches, budget, and what is never an answer."""
-
-from dataclasses import replace
+"""One replan: two passes, the branches that run, and what is refused."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contract.errors import EngineError, FieldError, VocabularyError
 from contract.layout import SIZE
-from contract.types import BRANCHES, ActionChunk, GuidanceScales
-from policy_server.engines.scripted import Fault
-from policy_server.engines.scripted_policy import Script, scripted_manifest
+from contract.types import BRANCHES, GuidanceScales
+from policy_server.engines.scripted_manifest import scripted_manifest
 from policy_server.policy import Policy
-from tests.policy_server.pipeline import SMALL, Bench, ask, rows_like
-
-MS = 1_000_000
-HEADS = ["action_step", "context"]
-LOW, MIDDLE, HIGH = 0.05, 0.3, 0.5
-"""Mass on F with 0.5 on C: ranks 0.1 (no guidance), 0.6 (half), 1 (full)."""
-
-
-def bench(masses_from: str = "action_step", future_mass: float = MIDDLE, **settings: object) -> Bench:
-    manifest = scripted_manifest(SMALL, masses_from, **settings)
-    return Bench(manifest, Script(influence=0.1, future_mass=future_mass))
-
-
-def same_answer(a: ActionChunk, b: ActionChunk) -> bool:
-    return np.array_equal(a.rows, b.rows) and a.scales == b.scales and a.branches_run == b.branches_run
-
-
-@pytest.fixture(params=HEADS)
-def kind(request) -> str:
-    return request.param
+from tests.policy_server.pipeline import HIGH, LOW, MIDDLE, SMALL, Bench, ask, bench, rows_like, same_answer
 
 
 def test_the_answer_carries_what_the_question_said(kind):
@@ -145,120 +121,6 @@ def test_inverted_guides_where_adaptive_does_not(kind):
     assert one.replan(guidance="inverted").scales == GuidanceScales(0.0, 0.0)
     one.script.future_mass = LOW
     assert one.replan(guidance="inverted").scales == GuidanceScales(1.5, 1.0)
-
-
-def timed(kind: str) -> Bench:
-    """Video forward 40 ms, flow step 5 ms, on a fake clock; costs known."""
-    manifest = scripted_manifest(SMALL, kind)
-    script = Script(influence=0.1, future_mass=HIGH, latency_ns={"video_tap": 40 * MS, "action_step": 5 * MS})
-    one = Bench(manifest, script)
-    one.policy.warm_up()
-    return one
-
-
-def test_warm_up_measures_each_number_of_branches_and_runs_every_path():
-    one = timed("action_step")
-    assert one.policy.info("READY").costs_ns == {"branches_1": 60 * MS, "branches_2": 120 * MS, "branches_3": 120 * MS}
-    assert {1, 2, 3} <= set(one.engine.batches["action_step"])
-    once = timed("context")
-    assert once.policy.info("READY").costs_ns["branches_1"] == 60 * MS
-
-
-@pytest.mark.parametrize(
-    ("budget_ms", "run", "dropped"),
-    [
-        (0, BRANCHES, ()),
-        (121, BRANCHES, ()),
-        (119, ("full", "noplan"), ("nolang",)),
-        (80, ("full", "noplan"), ("nolang",)),
-        (79, ("full",), ("nolang", "noplan")),
-        (1, ("full",), ("nolang", "noplan")),
-    ],
-)
-def test_branches_that_do_not_fit_the_budget_are_dropped_dearest_first_and_reported(budget_ms, run, dropped):
-    one = timed("action_step")
-    before = one.clock()
-    chunk = one.replan(budget_ns=budget_ms * MS)
-    assert (chunk.branches_run, chunk.branches_dropped) == (run, dropped)
-    assert chunk.scales == GuidanceScales(1.5, 1.0), "what TR asked for is told whatever could run"
-    assert budget_ms < 60 or one.clock() - before <= (budget_ms or 1000) * MS
-
-
-def test_time_spent_waiting_before_the_replan_counts_against_the_budget():
-    one = timed("action_step")
-    asked = ask(one.manifest, budget_ns=130 * MS)
-    received = one.clock() - 20 * MS
-    chunk = one.policy.replan(asked, lambda: one.clock() - received)
-    assert chunk.branches_dropped == ("nolang",)
-
-
-def test_a_head_that_reads_once_still_has_its_flow_ahead_when_it_decides():
-    """The conditional branch's own flow steps are part of what must fit."""
-    one = timed("context")
-    assert one.replan(budget_ns=101 * MS).branches_run == BRANCHES
-    assert one.replan(budget_ns=99 * MS).branches_dropped == ("nolang",)
-
-
-def test_constant_guidance_decides_before_the_first_video_forward():
-    one = timed("action_step")
-    one.engine.batches["video_tap"].clear()
-    assert one.replan(guidance="constant", budget_ns=90 * MS).branches_dropped == ("nolang",)
-    assert one.engine.batches["video_tap"] == [1]
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 140), st.sampled_from(HEADS), st.floats(0.0, 0.6), st.sampled_from(["adaptive", "constant"]))
-def test_replay_with_the_branches_that_ran_is_exact(budget_ms, kind, future_mass, mode):
-    """A budget decides what runs; sent back as `branches`, it makes the same answer with no budget."""
-    one = timed(kind)
-    one.script.future_mass = future_mass
-    asked = ask(one.manifest, budget_ns=budget_ms * MS, guidance=mode)
-    first = one.replan(asked)
-    again = one.replan(replace(asked, budget_ns=0, branches=first.branches_run))
-    assert same_answer(first, again)
-    assert np.array_equal(first.temporal_ratio.masses, again.temporal_ratio.masses)
-
-
-def test_stage_times_add_up_to_the_whole_and_name_the_second_pass():
-    chunk = timed("action_step").replan()
-    spent = dict(chunk.durations_ns)
-    total, engine = spent.pop("total"), spent.pop("engine")
-    assert sum(spent.values()) == total == engine == 120 * MS
-    assert (spent["video"], spent["guided_video"], spent["guided_head"]) == (40 * MS, 40 * MS, 20 * MS)
-
-
-STAGES = ["encode", "text", "video_step", "video_tap", "context", "action_step"]
-
-
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("how", ["nan", "infinite", "raise"])
-def test_what_is_not_finite_anywhere_is_an_error_naming_the_stage_and_never_an_answer(kind, stage, how):
-    """B23: one NaN dropped an arm; a clamp had turned it into an end stop."""
-    one = bench(kind)
-    one.engine.faults.add(Fault(stage, 0, how))
-    with pytest.raises(EngineError, match=stage):
-        one.replan()
-    assert one.replan().rows.shape == (16, SIZE), "the next good question is answered"
-
-
-@pytest.mark.parametrize("call", [0, 2, 3, 4, 7])
-def test_the_flow_step_at_fault_is_named_in_either_pass(call):
-    """B23: the message names where."""
-    one = bench(future_mass=HIGH)
-    one.engine.faults.add(Fault("action_step", call, "nan"))
-    with pytest.raises(EngineError, match=f"action_step, step {call % one.manifest.head.flow_steps}"):
-        one.replan()
-
-
-def test_rows_that_overflow_on_the_way_out_are_an_error():
-    """B23: finite for the head, infinite as float32 targets."""
-    one = bench()
-    one.script.rows, one.script.influence = np.full((16, SIZE), 3e38, np.float32), 0.0
-    action = one.manifest.action
-    steep = action.statistics[0].model_copy(update={"scale": (1e6,) * SIZE})
-    manifest = one.manifest.model_copy(update={"action": action.model_copy(update={"statistics": (steep,)})})
-    with pytest.raises(EngineError, match="rows of denormalisation"):
-        Bench(manifest, one.script).replan(joints=np.zeros(SIZE, np.float32))
 
 
 def test_unknown_words_are_refused_with_the_known_ones_before_any_graph_runs():

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from contract.layout import GRIPPER_MASK, JOINT_MASK, SIZE
 from contract.manifest import Action, BundleManifest, Statistics
-from policy_server.engines.scripted_policy import scripted_manifest
+from policy_server.engines.scripted_manifest import scripted_manifest
 from policy_server.statistics import Normaliser
 
 KINDS = ("absolute", "delta", "velocity")
