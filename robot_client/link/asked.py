@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from contract.bodies import Message
 from contract.check_answer import check_chunk, check_frames
@@ -15,9 +15,6 @@ from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Observat
 from contract.wire import Buffer
 
 Outcome: TypeAlias = ActionChunk | ImaginedFrames | Skipped | StackError
-
-WINDOW: Final = 3
-"""Observations on their way at once: one in the engine, one waiting for it, one in the network."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

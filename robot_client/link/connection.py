@@ -13,13 +13,14 @@ import zmq
 
 from contract.bodies import Message
 from contract.codec import Envelope, decode, encode, request_id_of
-from contract.errors import LinkError, LinkTimeoutError, StackError, from_wire
+from contract.errors import StackError, from_wire
 from contract.messages import ErrorReply, Goodbye, Ping, Pong, Probe, ProbeAnswer, Welcome
 from contract.server_info import ServerInfo
 from contract.wire import Buffer
 from robot_client.link import greeting
 from robot_client.link.backoff import Backoff
 from robot_client.link.budgets import Budgets
+from robot_client.link.causes import Cause, no_session
 from robot_client.link.counters import LinkCounters
 from robot_client.link.dealer import GOODBYE_MS, Dealer, Event, open_dealer
 
@@ -31,16 +32,6 @@ _HELLO_NS: Final = 400_000_000
 _BUSY_NS: Final = 100_000_000
 """Between two hellos while the server loads."""
 _UNASKED: Final = 0
-_START_COMMAND: Final = "start one with `yam-policy serve`, or correct the address"
-_CAUSES: Final[dict[str, str]] = {
-    "none": "no connection yet: the host does not answer",
-    "refused": "refused: nothing listens there",
-    "connected": "connected but silent: what listens there is no policy server, or it hangs",
-    "shaken": "connected but silent: the server does not answer the hello",
-    "unwelcome": "connected, but the ZeroMQ handshake failed: keys do not fit",
-    "lost": "the connection was lost",
-    "busy": "connected, but the server is still loading its policy",
-}
 
 
 class Connection:
@@ -70,7 +61,7 @@ class Connection:
         self._backoff = Backoff()
         self._context: zmq.Context | None = None
         self._dealer: Dealer | None = None
-        self._cause = "none"
+        self._cause: Cause = "none"
         self._last_id = 0
         self._hello_id = self._pings = 0
         self._heard_ns = self._opened_ns = self._retry_ns = self._hello_due_ns = self._ping_due_ns = 0
@@ -128,13 +119,7 @@ class Connection:
         """Why there is no session after `budget_ms`."""
         if self.refusal is not None:
             return self.refusal
-        kind = LinkError if self._cause in ("refused", "none", "unwelcome", "lost") else LinkTimeoutError
-        return kind(
-            f"policy server at {self.address}",
-            expected=f"a welcome within {budget_ms:g} ms",
-            got=_CAUSES[self._cause],
-            remedy=_START_COMMAND if self._cause in ("refused", "none") else "look at the server's log",
-        )
+        return no_session(self.address, budget_ms, self._cause)
 
     # -- incoming --
 
@@ -257,7 +242,7 @@ class Connection:
         self._hello_due_ns, self._hello_id = 0, 0
         self._insist(self._clock())
 
-    def _drop_dealer(self, cause: str) -> None:
+    def _drop_dealer(self, cause: Cause) -> None:
         self.state = "CONNECTING"
         self.generation += 1
         self._cause, self._hello_id = cause, 0

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from contract.check import check_observation
 from contract.codec import Envelope, encode
-from contract.errors import FieldError, LinkError, LinkTimeoutError, StackError
+from contract.errors import FieldError, LinkError, StackError
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Observation, Skipped
 from robot_client.link.address import checked_address
-from robot_client.link.asked import WINDOW, Answer, Asked, Outcome, judge
+from robot_client.link.asked import Answer, Asked, Outcome, judge
 from robot_client.link.budgets import Budgets, checked_budget_ms
 from robot_client.link.connection import Connection, LinkState
 from robot_client.link.counters import LinkCounters
+from robot_client.link.requests import Requests
 
 
 class PolicyLink:
@@ -40,10 +41,8 @@ class PolicyLink:
         self._connection = Connection(
             checked_address(address), session, roles, self._budgets, keys, self.counters, clock
         )
+        self._requests = Requests(self.counters, clock)
         self._generation = 0
-        self._unsent: Asked | None = None
-        self._in_flight: dict[int, Asked] = {}
-        self._answers: list[Answer] = []
 
     @property
     def state(self) -> LinkState:
@@ -64,12 +63,7 @@ class PolicyLink:
     def info(self) -> ServerInfo:
         """What the server said of itself. Raises `LinkError` before the first welcome."""
         if self._connection.info is None:
-            raise LinkError(
-                f"policy server at {self._connection.address}",
-                expected="a welcome",
-                got=f"none, {self.state}",
-                remedy="call connect first",
-            )
+            raise self._not_ready(f"no welcome yet, {self.state}")
         return self._connection.info
 
     def open(self) -> None:
@@ -100,35 +94,31 @@ class PolicyLink:
         Raises `LinkError` when the link is not READY, `FieldError` when the observation is not what the server wants.
         """
         asked = self._asked(observation, self._budgets.reply_ms if budget_ms is None else budget_ms)
-        if self._unsent is not None:
-            self.counters.replaced += 1
-            self._finish(self._unsent, _skipped(self._unsent.observation, "replaced before it was sent"))
-        self._unsent = asked
+        self._requests.put(asked)
         self._work()
         return asked.request_id
 
     def imagine(self, request: ImagineRequest, budget_ms: float | None = None) -> int:
         """Ask for predicted frames; as `submit`, but `LinkError` when it cannot be sent at once."""
         asked = self._asked(request, self._budgets.imagine_ms if budget_ms is None else budget_ms)
-        if not self._connection.send(asked.frames):
+        if not self._send(asked):
             raise self._not_ready("the network takes nothing more")
-        self._in_flight[asked.request_id] = asked
+        self._requests.put_sent(asked)
         return asked.request_id
 
     def poll(self, timeout_s: float = 0.0, wake_on: Sequence[int] = ()) -> list[Answer]:
         """Do what is due and return the answers there are, waiting up to `timeout_s` for the first.
 
-        Returns early when one of the file descriptors `wake_on` is readable.
+        With file descriptors `wake_on` it returns as soon as one of them is readable, or anything at all happened.
         """
         until_ns = self._clock() + int(timeout_s * 1e9)
         self._work()
-        while not self._answers and self._clock() < until_ns:
-            self._connection.wait(min(until_ns, self._next_due_ns()), wake_on)
+        while not self._requests.answered and self._clock() < until_ns:
+            self._connection.wait(min(until_ns, self._requests.next_due_ns()), wake_on)
             self._work()
             if wake_on:
                 break
-        answers, self._answers = self._answers, []
-        return answers
+        return self._requests.answers()
 
     def wait_for(self, request_id: int) -> ActionChunk | ImaginedFrames:
         """Wait for one answer, which comes by the deadline of its request. Raises what went wrong.
@@ -142,27 +132,41 @@ class PolicyLink:
 
     def close(self) -> None:
         """Say goodbye; takes at most 100 ms. Open requests are forgotten."""
-        self._in_flight.clear()
-        self._unsent = None
         self._connection.close()
 
     def _asked(self, question: Observation | ImagineRequest, budget_ms: float) -> Asked:
         budget_ms = checked_budget_ms("budget_ms", budget_ms)
         if self.state != "READY":
             raise self.refusal or self._not_ready(self.state)
-        now_ns = self._clock()
-        request_id = self._connection.next_id()
+        request_id, now_ns = self._connection.next_id(), self._clock()
         asked = Asked(request_id, question, encode(question, request_id), now_ns, now_ns + int(budget_ms * 1e6))
-        if asked.observation.session != self._connection.session:
-            raise FieldError(
-                "session",
-                expected=self._connection.session,
-                got=asked.observation.session,
-                remedy="use the link's name",
-            )
+        name = asked.observation.session
+        if name != self._connection.session:
+            raise FieldError("session", expected=self._connection.session, got=name, remedy="use the link's own name")
         check_observation(asked.observation, self.info)
         self.counters.submitted += 1
         return asked
+
+    def _work(self) -> None:
+        for item in self._connection.traffic():
+            self._take(item)
+        if self._connection.generation != self._generation:
+            self._generation = self._connection.generation
+            self._requests.end_all(self._not_ready(f"the connection was lost, {self.state}"))
+        self._requests.end_overdue(self.state)
+        self._requests.send(self._send)
+
+    def _take(self, item: Envelope | tuple[int, StackError]) -> None:
+        request_id = item.request_id if isinstance(item, Envelope) else item[0]
+        asked = self._requests.take(request_id)
+        if asked is None:
+            self.counters.late += isinstance(item, Envelope)
+            return
+        outcome = judge(asked, item.message, self.info) if isinstance(item, Envelope) else item[1]
+        self._requests.end(asked, outcome)
+
+    def _send(self, asked: Asked) -> bool:
+        return self._connection.send(asked.frames)
 
     def _not_ready(self, got: str) -> LinkError:
         return LinkError(
@@ -171,73 +175,6 @@ class PolicyLink:
             got=got,
             remedy="the link connects by itself; ask again when it is READY",
         )
-
-    def _work(self) -> None:
-        for item in self._connection.traffic():
-            self._take(item)
-        if self._connection.generation != self._generation:
-            self._generation = self._connection.generation
-            self._fail_all()
-        self._give_up_overdue(self._clock())
-        self._send_newest()
-
-    def _take(self, item: Envelope | tuple[int, StackError]) -> None:
-        request_id = item.request_id if isinstance(item, Envelope) else item[0]
-        asked = self._in_flight.pop(request_id, None)
-        if asked is None:
-            self.counters.late += isinstance(item, Envelope)
-        else:
-            self._finish(asked, judge(asked, item.message, self.info) if isinstance(item, Envelope) else item[1])
-
-    def _send_newest(self) -> None:
-        asked = self._unsent
-        if asked is not None and len(self._in_flight) < WINDOW and self._connection.send(asked.frames):
-            self._in_flight[asked.request_id] = asked
-            self._unsent = None
-
-    def _give_up_overdue(self, now_ns: int) -> None:
-        for asked in self._waiting():
-            if now_ns >= asked.due_ns:
-                self._forget(asked)
-                self.counters.timed_out += 1
-                self._finish(asked, self._overdue(asked))
-
-    def _fail_all(self) -> None:
-        for asked in self._waiting():
-            self._forget(asked)
-            self._finish(asked, self._not_ready(f"the connection was lost, {self.state}"))
-
-    def _waiting(self) -> list[Asked]:
-        return [*self._in_flight.values(), *([self._unsent] if self._unsent else [])]
-
-    def _forget(self, asked: Asked) -> None:
-        self._in_flight.pop(asked.request_id, None)
-        if self._unsent is asked:
-            self._unsent = None
-
-    def _overdue(self, asked: Asked) -> LinkTimeoutError:
-        return LinkTimeoutError(
-            f"answer of {self._connection.address} to sequence {asked.observation.sequence}",
-            expected=f"within {(asked.due_ns - asked.asked_ns) / 1e6:g} ms",
-            got=f"none, link {self.state}",
-            remedy="the link stays usable; a late answer is thrown away",
-        )
-
-    def _finish(self, asked: Asked, outcome: Outcome) -> None:
-        if isinstance(outcome, StackError):
-            self.counters.failed += not isinstance(outcome, LinkTimeoutError)
-        elif isinstance(outcome, Skipped):
-            self.counters.skipped += 1
-        else:
-            self.counters.answered += 1
-        self._answers.append(Answer(asked, outcome, self._clock()))
-
-    def _next_due_ns(self) -> int:
-        return min((asked.due_ns for asked in self._waiting()), default=2**63)
-
-
-def _skipped(asked: Observation, reason: str) -> Skipped:
-    return Skipped(asked.session, asked.epoch, asked.sequence, reason)
 
 
 def _answer_or_raise(outcome: Outcome) -> ActionChunk | ImaginedFrames:
