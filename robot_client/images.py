@@ -39,7 +39,7 @@ def decode_compressed(data: bytes, form: str) -> Image:
     kind = form.partition(";")[2].split() or [form.strip()]
     if kind[0] not in ("jpeg", "jpg", "png"):
         raise FieldError("compressed image", expected="jpeg or png", got=form, remedy="set the camera's transport")
-    decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     if decoded is None:
         raise FieldError("compressed image", expected=form, got=f"{len(data)} bytes that do not decode")
     return np.ascontiguousarray(decoded[..., ::-1])

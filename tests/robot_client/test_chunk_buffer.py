@@ -110,7 +110,7 @@ def test_never_more_rows_are_committed_than_the_policy_takes(ahead: int, count: 
 
 
 def test_a_prefix_shorter_than_wanted_holds_only_real_rows() -> None:
-    """B09: short prefixes were padded with zeros, that is the mean pose of the data, and the arm jumped at each seam."""
+    """B09: short prefixes were padded with zeros, the mean pose of the data: a jump at each seam."""
     asked = _started().commit(14 * STEP, 5)
     np.testing.assert_array_equal(asked.prefix, _line(14, 2).astype(np.float32))
     assert asked.first_row == 16
@@ -335,7 +335,7 @@ def test_on_any_course_of_requests_and_answers_rows_rise_one_by_one_and_committe
     gaps=st.lists(st.integers(1, 30), min_size=8, max_size=8),
 )
 def test_whatever_late_chunks_say_the_target_itself_never_steps(offsets: list[float], gaps: list[int]) -> None:
-    """Chunks that contradict each other by up to 2 rad, all late: the change of one tick stays below the fade's speed."""
+    """Chunks that contradict each other by up to 2 rad, all late: no tick exceeds the fade's speed."""
     buffer, now, last = _started(), 0, 0.0
     for offset, gap in zip(offsets, gaps, strict=False):
         asked = buffer.commit(now, 0)
