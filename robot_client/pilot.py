@@ -8,7 +8,7 @@ from typing import Final
 
 from contract.types import ActionChunk
 from robot_client.local_messages import PersonEvent, PlanFailure
-from robot_client.modes import MOVING, Event, Mode, ModeState
+from robot_client.modes import MOVING, TABLE, Event, Mode, ModeState
 from robot_client.sources.base import Asked, Moment, TargetSource
 from robot_client.sources.hold import HoldSource
 from robot_client.sources.policy import PolicySource
@@ -104,7 +104,7 @@ class Pilot:
     def _act(self, act: str) -> None:
         before = self.state
         self.happens(_PERSON[act], f"{act} by a person")
-        if self.state is before:
+        if _PERSON[act] not in TABLE[before.mode]:
             self.refuse(f"{act} changes nothing in {before.mode.value}")
         elif act == "engage" and self.policy is not None and self.state.mode is Mode.HANDOFF:
             self.policy.instruction = self.instruction

@@ -71,6 +71,7 @@ class Stage:
         config = LoopConfig(rig="ideal", realtime=False, first_chunk_s=5.0)
         self.process = LoopProcess(config, at, self.rig, self.clock, from_supervisor, self.loop_side)
         self.said: list[str] = []
+        self.ended = False
         self.planner = Planner(
             self.clock, self.rig, at, self.link, "s", {}, self.planner_side, planner_out, self.said.append
         )
@@ -112,6 +113,7 @@ class Stage:
         """One period of the loop, then the planner's turn."""
         self.process.loop.tick(self.pacer.wait())
         self.process.reporter.status_if_due(self.process.loop, self.clock.now_ns())
+        self.ended = self.process.ending.done(self.clock.now_ns(), self.process.loop.resting)
         self.planner.step(0.0)
         for channel in (self.to_loop, self.from_planner):
             while (message := local_codec.receive(channel)) is not None:
