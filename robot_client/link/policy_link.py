@@ -80,6 +80,7 @@ class PolicyLink:
         budget_ms = self._budgets.connect_ms if budget_ms is None else checked_budget_ms("budget_ms", budget_ms)
         self.open()
         due_ns = self._clock() + int(budget_ms * 1e6)
+        self._work()
         while self.state not in ("READY", "REFUSED") and self._clock() < due_ns:
             self._connection.wait(due_ns, ())
             self._work()

@@ -1,0 +1,121 @@
+"""B04: cameras faster than the policy, for a shortened time: bounded memory, bounded age, no mixed messages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contract.types import ActionChunk, Observation, Skipped
+from policy_server.server.background import background_server
+from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
+from robot_client.link.budgets import Budgets
+from robot_client.link.proxy import tcp_proxy
+from tests.contract.messages_of_all_kinds import ROLES, observation
+from tests.robot_client.link.links import link_to, poll_until
+
+HEIGHT, WIDTH = 480, 640
+LATENCY_S = 0.2
+
+
+def resident_mb(pid: str = "self") -> float:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 1e6
+
+
+def numbered_observation(sequence: int) -> Observation:
+    """Every pixel of every image carries the frame's number."""
+    images = {role: np.full((HEIGHT, WIDTH, 3), sequence % 251, np.uint8) for role in ROLES}
+    return observation(HEIGHT, WIDTH, sequence, images=images, stamp_ns=time.monotonic_ns())
+
+
+def rows_with_pixel_number(asked: Observation, count: int) -> NDArray:
+    """Rows carry the frame number that the server saw in the pixels; -1 when pixels disagree among themselves."""
+    seen = {int(value) for image in asked.images.values() for value in (image.min(), image.max())}
+    return np.full((count, 14), seen.pop() if len(seen) == 1 else -1, np.float32)
+
+
+def test_memory_and_age_stay_bounded_and_no_message_is_mixed() -> None:
+    """B04: three 640x480 cameras at 30 Hz, inference slower than the cameras."""
+    script = Script(info=scripted_info(HEIGHT, WIDTH), latency_s=LATENCY_S, rows=rows_with_pixel_number)
+    budgets = Budgets(reply_ms=5000)
+    with background_server(lambda: ScriptedPolicy(script)) as server, link_to(server.endpoint, budgets=budgets) as link:
+        link.connect()
+        ages_s, memory_mb, skipped, sequence = [], [], 0, 0
+        begin_s = next_s = time.monotonic()
+        while time.monotonic() - begin_s < 6:
+            sequence, next_s = sequence + 1, next_s + 1 / 30
+            link.submit(numbered_observation(sequence))
+            while time.monotonic() < next_s:
+                for answer in link.poll(max(0.0, next_s - time.monotonic())):
+                    if isinstance(answer.outcome, ActionChunk):
+                        assert answer.outcome.rows[0, 0] == answer.outcome.sequence % 251
+                        ages_s.append((answer.answered_ns - answer.outcome.observation_stamp_ns) / 1e9)
+                    skipped += isinstance(answer.outcome, Skipped)
+            memory_mb.append(resident_mb())
+        assert len(ages_s) >= 15
+        assert np.median(ages_s) < LATENCY_S + 0.1
+        assert max(memory_mb[len(memory_mb) // 2 :]) - max(memory_mb[: len(memory_mb) // 2]) < 50
+        assert skipped > 50
+        assert server.server.counters.superseded == link.counters.skipped - link.counters.replaced
+
+
+def test_a_server_that_stops_reading_costs_the_client_three_observations_of_memory() -> None:
+    """B04: queues in front of a stalled peer grew until the process was killed."""
+    budgets = Budgets(reply_ms=60_000, silent_ms=30_000)
+    script = Script(info=scripted_info(HEIGHT, WIDTH))
+    with (
+        background_server(lambda: ScriptedPolicy(script)) as server,
+        tcp_proxy(server.endpoint) as proxy,
+        link_to(proxy.address, budgets=budgets) as link,
+    ):
+        link.connect()
+        link.wait_for(link.submit(numbered_observation(0)))
+        proxy.weather.frozen = True
+        before_mb = resident_mb()
+        for sequence in range(1, 120):
+            link.submit(numbered_observation(sequence))
+            link.poll()
+        assert resident_mb() - before_mb < 60
+        assert link.counters.replaced > 100
+        proxy.weather.frozen = False
+        answers = poll_until(link, lambda answers: bool(answers) and answers[-1].asked.observation.sequence == 119)
+        assert isinstance(answers[-1].outcome, ActionChunk)
+
+
+LEAVE = """
+import sys, time
+import numpy as np
+from tests.contract.messages_of_all_kinds import ROLES, observation
+from robot_client.link.budgets import Budgets
+from tests.robot_client.link.links import link_to
+with link_to(sys.argv[1], budgets=Budgets(silent_ms=30000)) as link:
+    link.connect()
+    print("connected", flush=True)
+    sys.stdin.readline()
+    for sequence in range(4):
+        link.submit(observation(480, 640, sequence))
+        link.poll()
+    begin_s = time.monotonic()
+print(time.monotonic() - begin_s, flush=True)
+"""
+
+
+def test_unsent_megabytes_for_a_dead_server_do_not_delay_the_end() -> None:
+    """B33: an unsent 3 MB message delayed exit for ever."""
+    script = Script(info=scripted_info(HEIGHT, WIDTH))
+    with background_server(lambda: ScriptedPolicy(script)) as server, tcp_proxy(server.endpoint) as proxy:
+        command = (sys.executable, "-c", LEAVE, proxy.address)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdin is not None and child.stdout is not None
+            assert child.stdout.readline() == "connected\n"
+            proxy.weather.frozen = True
+            child.stdin.write("go\n")
+            child.stdin.flush()
+            closing_s = float(child.stdout.readline())
+            begin_s = time.monotonic()
+            assert child.wait(10) == 0
+            assert closing_s + time.monotonic() - begin_s < 1.0
