@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import onnx
 import torch
 
+from contract.errors import BundleError
 from policy_server.model.graphs import Graph
 
 OPSET = 20
@@ -31,7 +32,9 @@ def to_onnx(graph: Graph) -> onnx.ModelProto:
             verbose=False,
         )
     if program is None:
-        raise RuntimeError("torch.onnx.export(dynamo=True) gave no program")
+        raise BundleError(
+            f"graph {graph.name}", got="no program from torch.onnx.export", remedy="use torch 2.6 to 2.14"
+        )
     return _bare(program.model_proto, graph.name)
 
 

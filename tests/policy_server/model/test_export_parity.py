@@ -15,8 +15,13 @@ from policy_server.engines.onnxruntime_engine import OnnxRuntimeEngine
 from policy_server.engines.torch_engine import TorchEngine
 from policy_server.export.bare_head import export_head_without_masses
 from policy_server.export.bundle import export_bundle
-from policy_server.model.graphs import examples
+from policy_server.export.onnx_graph import to_onnx
+from policy_server.model.config import LatentConfig
+from policy_server.model.graphs import Graph, GraphModule, examples, graphs_of
+from policy_server.model.latent import build_latent_encoder
 from policy_server.model.policy import VideoActionModel, sample_chunk
+from policy_server.model.untrained import untrained_model
+from tests.policy_server.model.nano import nano
 
 TOLERANCE = 1e-4
 
@@ -96,6 +101,29 @@ def run_file(path: Path, pool: dict[str, NDArray]) -> dict[str, NDArray]:
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     values = session.run(None, {given.name: pool[given.name] for given in session.get_inputs()})
     return dict(zip((output.name for output in session.get_outputs()), values, strict=True))
+
+
+def test_a_frame_causal_backbone_exports_too() -> None:
+    model = untrained_model(3, nano(attention="frame_causal"))
+    check_export(graphs_of(model)["video_tap"])
+
+
+@torch.no_grad()
+def test_the_encoder_of_cosmos_exports_too() -> None:
+    torch.manual_seed(0)
+    sizes = LatentConfig(kind="wan", channels=16, width=8, vae={"dim_mult": [1, 1, 1, 1], "num_res_blocks": 1})
+    encoder = build_latent_encoder(sizes).eval()
+    canvas = torch.randint(0, 256, (1, 32, 48, 3), dtype=torch.uint8)
+    check_export(Graph("encode", GraphModule(encoder, encoder.encode), {"canvas": canvas}, ("latent",), False))
+
+
+def check_export(graph: Graph) -> None:
+    """ONNX Runtime on the exported bytes against the module itself."""
+    session = onnxruntime.InferenceSession(to_onnx(graph).SerializeToString(), providers=["CPUExecutionProvider"])
+    got = session.run(None, {name: value.numpy() for name, value in graph.inputs.items()})[0]
+    with torch.no_grad():
+        expected = graph.module(*graph.inputs.values())
+    np.testing.assert_allclose(got, expected.numpy(), atol=TOLERANCE)
 
 
 def test_the_torch_engine_samples_as_the_model_does(nano_model: VideoActionModel, nano_checkpoint: Path) -> None:
