@@ -120,7 +120,7 @@ class Run:
                 time.sleep(max(0.0, begun_s + tick * STEP_S - time.monotonic()))
 
     def _early_end_s(self) -> float:
-        """When to end before the time is up: soon after success, or when the loop stopped in a mode only people leave."""
+        """When to end before the time is up: soon after success, or when the loop stopped by itself."""
         now_s, status = time.monotonic(), self.seen.status
         if status is not None and status.mode in STOPPED and not self.stopped:
             self.stopped = f"{status.mode}: {status.reason}"

@@ -1,0 +1,26 @@
+"""`yam-robot`. Only what stops cleanly is imported before the first signal can come."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+
+def main() -> None:
+    """Entry point. Exit code 0 for a run that went as asked, 1 for trouble in one line, 2 for a bad setting."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _leave)
+    from contract.errors import ConfigurationError, StackError
+    from robot_client.commands import app
+
+    try:
+        app.cli(prog="yam-robot")
+    except StackError as error:
+        print(f"yam-robot: {error}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, ConfigurationError) else 1)
+
+
+def _leave(signum: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(0)

@@ -1,0 +1,121 @@
+"""The whole line as a person starts it, and Ctrl-C at every moment of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the demo's server needs onnxruntime"),
+    pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="the demo's report needs matplotlib"),
+]
+COMMAND = [sys.executable, "-c", "from robot_client.cli import main; main()", "demo", "--headless"]
+STOP_S = 8.0
+
+
+def demo(out: Path, *args: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "--out", str(out), *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def processes_of(session: int) -> list[str]:
+    """Command lines of the processes that hold a run's folder; a child has a session of its own, so ask by content."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+            if parent == session:
+                found.append(line)
+    return found
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, int]:
+    """One short run to its end, with guidance at full scale so that more than one branch runs whatever TR says."""
+    out = tmp_path_factory.mktemp("demo")
+    process = demo(out, "--seconds", "8", "--guidance", "constant", "--instruction", "Put the red  cube in the bin")
+    said, _ = process.communicate(timeout=110)
+    return out, said, process.returncode
+
+
+@pytest.mark.timeout(150)
+def test_the_twin_moves_on_rows_of_chunks_that_came_over_the_wire(finished: tuple[Path, str, int]) -> None:
+    out, said, code = finished
+    assert code == 0, said
+    replans = [json.loads(line) for line in (out / "replans.jsonl").read_text().splitlines()]
+    assert len(replans) >= 5
+    assert {tuple(replan["branches"]) for replan in replans} == {("full", "nolang", "noplan")}
+    assert all(replan["instruction"] == "put the red cube in the bin" for replan in replans)
+    assert "POLICY" in said
+
+
+def test_it_leaves_a_report_and_a_film(finished: tuple[Path, str, int]) -> None:
+    import av
+
+    out, _, _ = finished
+    page = (out / "report.html").read_text()
+    assert "ticks in POLICY without a row</td><td>0<" in page
+    assert "data:video/mp4;base64," in page
+    with av.open(str(out / "twin.mp4")) as video:
+        frames = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
+    assert len(frames) > 50
+    moved = abs(frames[-1][:360, :640].astype(int) - frames[5][:360, :640].astype(int)).max(axis=2) > 40
+    assert moved.mean() > 0.003, "the arms did not move in the film"
+
+
+def test_the_end_says_where_the_arms_are(finished: tuple[Path, str, int]) -> None:
+    assert "park reached" in finished[1]
+
+
+@pytest.mark.timeout(90)
+@pytest.mark.parametrize("after_s", [0.15, 0.6, 1.5, 3.0, 5.0, 8.0])
+def test_ctrl_c_at_any_moment_ends_cleanly_and_soon(tmp_path: Path, after_s: float) -> None:
+    """While Python starts, while libraries load, while processes start, in HANDOFF, in POLICY."""
+    process = demo(tmp_path, "--seconds", "60")
+    time.sleep(after_s)
+    os.kill(process.pid, signal.SIGINT)
+    begun = time.monotonic()
+    if after_s > 1.0:
+        time.sleep(0.3)
+        os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert time.monotonic() - begun < STOP_S, said
+    assert "Traceback" not in said
+    assert process.returncode == 0, said
+    assert processes_of(process.pid) == []
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--instruction", "fold the towel"), "put the OBJECT"),
+        (("--seconds", "-1"), "seconds"),
+        (("--seconds", "nan"), "seconds"),
+        (("--seed", "-4"), "seed"),
+        (("--bundle", "/nowhere"), "policy.toml"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_line_before_anything_starts(
+    tmp_path: Path, args: tuple[str, ...], says: str
+) -> None:
+    said, _ = demo(tmp_path / "out", *args).communicate(timeout=50)
+    assert says in said and "Traceback" not in said
+    assert not (tmp_path / "out").exists()
