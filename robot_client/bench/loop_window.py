@@ -1,0 +1,126 @@
+"""One window of our loop as a process of its own: ideal rig, scripted chunks, recording on."""
+
+from __future__ import annotations
+
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contract.errors import RigError
+from contract.layout import JOINT_MASK
+from contract.station import load_station
+from contract.types import ActionChunk, GuidanceScales, TemporalRatio
+from robot_client import local_codec
+from robot_client.channel import Channel, channel_pair
+from robot_client.clock import NS_PER_MS, NS_PER_S
+from robot_client.local_messages import LoopStatus, PersonEvent, PlanRequest, PolicyReady, TickBatch
+from robot_client.process_config import LoopConfig, write_config
+
+STEP_NS: Final = 100 * NS_PER_MS
+HORIZON: Final = 16
+ANSWER_NS: Final = 60 * NS_PER_MS
+_SETTLE_S: Final = 15.0
+_SWING_RAD: Final = 0.05
+LOOP_HZ: Final = load_station("twin").timing.loop_hz
+_PERIOD_NS: Final = int(NS_PER_S / LOOP_HZ)
+
+
+@dataclass(slots=True)
+class LoopWindow:
+    """What one window showed."""
+
+    rights: dict[str, str] = field(default_factory=dict)
+    lateness_ns: list[NDArray[np.int64]] = field(default_factory=list)
+    counters: dict[str, int] = field(default_factory=dict)
+    travel_rad: float = 0.0
+
+
+class ScriptedPlanner:
+    """Answers plan requests after 60 ms with a slow wave, from the supervisor's own process: no images, no server."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._home = load_station("twin").poses.home.vector()
+        self._due: list[tuple[int, ActionChunk]] = []
+        ready = PolicyReady("bench", "scripted", "scripted", False, STEP_NS, HORIZON, 8, ANSWER_NS)
+        local_codec.send(channel, ready)
+
+    def step(self, now_ns: int) -> None:
+        """Take questions, give the answers that are due."""
+        while (message := local_codec.receive(self._channel)) is not None:
+            if isinstance(message, PlanRequest):
+                self._due.append((now_ns + ANSWER_NS, self._chunk(message)))
+        while self._due and self._due[0][0] <= now_ns:
+            local_codec.send(self._channel, self._due.pop(0)[1])
+
+    def _chunk(self, asked: PlanRequest) -> ActionChunk:
+        numbers = np.arange(asked.first_row, asked.first_row + HORIZON - len(asked.prefix))[:, np.newaxis]
+        rows = self._home + _SWING_RAD * np.sin(numbers / 10.0) * JOINT_MASK
+        reading = TemporalRatio(0.0, 0.0, float("nan"), np.zeros((0, 0, 0, 0, 2), np.float32))
+        return ActionChunk(
+            "bench", asked.epoch, asked.sequence, asked.asked_ns, asked.first_row, rows.astype(np.float32),
+            reading, GuidanceScales(0.0, 0.0), ("full",), (), {}, "scripted",
+        )  # fmt: skip
+
+
+def loop_window(folder: Path, ticks: int) -> LoopWindow:
+    """Run the real loop process for `ticks` ticks in POLICY. Raises `RigError` when it does not get there."""
+    write_config(folder / "loop.json", LoopConfig(rig="ideal"))
+    supervisor, their_supervisor = channel_pair()
+    planner, their_planner = channel_pair()
+    fds = their_supervisor.fileno(), their_planner.fileno()
+    options = ["--config", str(folder / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd", str(fds[1])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "robot_client.loop_process", *options],
+        pass_fds=fds,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    their_supervisor.close()
+    their_planner.close()
+    try:
+        return _watch(supervisor, ScriptedPlanner(planner), planner, ticks)
+    finally:
+        supervisor.close()
+        planner.close()
+        _end(process)
+
+
+def _watch(supervisor: Channel, planner: ScriptedPlanner, planner_end: Channel, ticks: int) -> LoopWindow:
+    window, counted, engaged = LoopWindow(), 0, False
+    until_s = time.monotonic() + _SETTLE_S + 2 * ticks * 0.01
+    while counted < ticks:
+        select.select([supervisor, planner_end], (), (), 0.01)
+        planner.step(time.monotonic_ns())
+        while (message := local_codec.receive(supervisor)) is not None:
+            if isinstance(message, LoopStatus):
+                window.rights, window.counters = dict(message.notes), dict(message.counters)
+                if message.mode == "IDLE" and not engaged:
+                    engaged = local_codec.send(supervisor, PersonEvent("engage"))
+            elif isinstance(message, TickBatch) and set(message.modes) == {"POLICY"}:
+                counted += _count(window, message)
+        if supervisor.closed or time.monotonic() > until_s:
+            raise RigError("loop window", expected=f"{ticks} ticks in POLICY", got=f"{counted}", remedy="see its log")
+    return window
+
+
+def _count(window: LoopWindow, batch: TickBatch) -> int:
+    """Whole missed periods are part of the lateness, as in the bare loop."""
+    window.lateness_ns.append(batch.lateness_ns + batch.skipped.astype(np.int64) * _PERIOD_NS)
+    window.travel_rad += float(np.abs(np.diff(batch.told, axis=0)).sum(axis=0).max())
+    return len(batch.lateness_ns)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    try:
+        process.wait(8.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(2.0)

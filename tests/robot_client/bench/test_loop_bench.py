@@ -1,0 +1,70 @@
+"""The loop bench measures what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contract.errors import ConfigurationError
+from robot_client.bench.bare import sleep_loop
+from robot_client.bench.lateness import compare
+from robot_client.bench.loop import Plan, bench_loop
+from robot_client.bench.loop_window import loop_window
+
+BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "tiny"
+
+
+def test_the_ratio_and_the_difference_of_known_lateness_come_out() -> None:
+    random = np.random.default_rng(3)
+    bare = [random.exponential(50_000, 2000).astype(np.int64) for _ in range(10)]
+    ours = [window * 2 for window in bare]
+    result = compare(ours, bare)
+    assert result["lateness_over_bare_p999"] == pytest.approx(2.0, rel=1e-3)
+    assert result["lateness_extra_ms_p999"] == pytest.approx(0.05 * np.log(1000), rel=0.2)
+    low, high = result["lateness_over_bare_p999_ci95"]  # type: ignore[misc]
+    assert 1.2 < low < 2.0 < high < 3.2
+    assert result["ours_ms"]["ticks"] == 20_000  # type: ignore[index]
+
+
+def test_bursts_widen_the_interval() -> None:
+    """Lateness comes in bursts; drawing single ticks would pretend to know more than was seen."""
+    calm = np.full(20_000, 50_000)
+    burst = calm.copy()
+    burst[5000:5040] = 9_000_000
+    low, high = compare([burst], [calm])["lateness_over_bare_p999_ci95"]  # type: ignore[misc]
+    assert (low, high) == (1.0, 180.0)
+
+
+def test_the_bare_loop_counts_every_tick_and_never_wakes_early() -> None:
+    lateness = sleep_loop(2_000_000, 50)
+    assert len(lateness) == 50
+    assert min(lateness) >= 0
+
+
+def test_a_window_of_our_loop_runs_in_policy_with_moving_arms(tmp_path: Path) -> None:
+    window = loop_window(tmp_path, 100)
+    assert sum(len(batch) for batch in window.lateness_ns) >= 100
+    assert window.travel_rad > 0.01
+    assert set(window.rights) == {"scheduler", "memory lock", "garbage"}
+    assert window.counters["accepted"] >= 2
+
+
+@pytest.mark.parametrize("plan", [Plan(0), Plan(2, 0.5), Plan(2, float("nan")), Plan(2, 5.0, -1)])
+def test_what_cannot_be_measured_is_refused_before_anything_starts(tmp_path: Path, plan: Plan) -> None:
+    with pytest.raises(ConfigurationError):
+        bench_loop(tmp_path / "loop.json", plan, BUNDLE, quick=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_short_run_beside_the_real_server_writes_all_keys_and_claims_nothing(tmp_path: Path) -> None:
+    lines: list[str] = []
+    bench_loop(tmp_path / "out" / "loop.json", Plan(windows=1, seconds=1.0, threads=1), BUNDLE, False, lines.append)
+    result = json.loads((tmp_path / "out" / "loop.json").read_text())
+    assert {"lateness_over_bare_p999", "lateness_extra_ms_p999", "rights", "load"} <= set(result)
+    assert (result["enough_ticks"], result["target_met"]) == (False, None)
+    assert result["same_rights"] is True
+    assert min(result["load"]["replans_per_s"]["bare"] + result["load"]["replans_per_s"]["ours"]) > 1
+    assert "target met: None" in lines[-1]
