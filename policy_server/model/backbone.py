@@ -72,15 +72,22 @@ class CosmosBackbone(nn.Module):
         latents (B, C, T, h, w), timesteps (B, T) noise levels, text (B, L, Dt) -> (B, C, T, h, w). Frame 0's is to be
         ignored: that frame is given.
         """
-        hidden, emb, temb = self._run(latents, timesteps, text, self.config.layers)
+        hidden, emb, temb, _ = self._run(latents, timesteps, text, self.config.layers)
         return self._unpatch(self.dit.proj_out(self.dit.norm_out(hidden, emb, temb)))
 
     def features(self, latents: Tensor, timesteps: Tensor, text: Tensor) -> Tensor:
         """Hidden states (B, N, D) after the tapped block, frame-major; inputs as for `velocity`."""
-        return self._run(latents, timesteps, text, self.config.tap_block + 1)[0].flatten(1, 2)
+        return self._run(latents, timesteps, text, self.config.tap_block + 1)[3].flatten(1, 2)
 
-    def _run(self, latents: Tensor, timesteps: Tensor, text: Tensor, blocks: int) -> tuple[Tensor, Tensor, Tensor]:
-        hidden = self.dit.patch_embed(with_masks(latents)).flatten(2, 3)
+    def both(self, latents: Tensor, timesteps: Tensor, text: Tensor) -> tuple[Tensor, Tensor]:
+        """`features` and `velocity` of one pass, for training on both."""
+        hidden, emb, temb, tapped = self._run(latents, timesteps, text, self.config.layers)
+        return tapped.flatten(1, 2), self._unpatch(self.dit.proj_out(self.dit.norm_out(hidden, emb, temb)))
+
+    def _run(self, latents: Tensor, timesteps: Tensor, text: Tensor, blocks: int) -> tuple[Tensor, ...]:
+        """Hidden states after `blocks` blocks, the two time embeddings, hidden states after the tapped block."""
+        shown = hide_current_only(latents, self.config.current_only_channels)
+        hidden = self.dit.patch_embed(with_masks(shown)).flatten(2, 3)
         temb, emb = self.dit.time_embed(hidden, timesteps.flatten())
         # One row per frame, (B, T, 1, .), broadcasts over the frame's tokens in every AdaLN.
         temb, emb = (x.unflatten(0, (-1, timesteps.shape[1])).unsqueeze(2) for x in (temb, emb))
@@ -88,17 +95,29 @@ class CosmosBackbone(nn.Module):
         rope = (self.rope_cosine[:tokens], self.rope_sine[:tokens])
         mask = self.causal_bias[:tokens, :tokens] if self.config.attention == "frame_causal" else None
         extra = self.dit.learnable_pos_embed(latents[:1]) if self.dit.learnable_pos_embed is not None else None
-        for block in self.dit.transformer_blocks[:blocks]:
+        tapped = hidden
+        for number, block in enumerate(self.dit.transformer_blocks[:blocks]):
             if extra is not None:
                 hidden = hidden + extra.unflatten(1, hidden.shape[1:3])
             hidden = run_block(block, hidden, text, emb, temb, rope, mask)
-        return hidden, emb, temb
+            if number == self.config.tap_block:
+                tapped = hidden
+        return hidden, emb, temb, tapped
 
     def _unpatch(self, patches: Tensor) -> Tensor:
         """(B, T, S, p_h * p_w * C) -> (B, C, T, h, w), in the order diffusers uses."""
         _, high, wide = self.config.patch
         cells = patches.unflatten(3, (high, wide, -1)).unflatten(2, self.grid[1:])
         return cells.permute(0, 6, 1, 2, 4, 3, 5).flatten(5, 6).flatten(3, 4)
+
+
+def hide_current_only(latents: Tensor, channels: int) -> Tensor:
+    """Latents (B, C, T, h, w) with the last `channels` zero in all frames but the first."""
+    if channels == 0 or latents.shape[2] == 1:
+        return latents
+    own = latents[:, -channels:]
+    own = torch.cat([own[:, :, :1], torch.zeros_like(own[:, :, 1:])], dim=2)
+    return torch.cat([latents[:, :-channels], own], dim=1)
 
 
 def with_masks(latents: Tensor) -> Tensor:

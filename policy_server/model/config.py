@@ -25,9 +25,11 @@ class Part(BaseModel):
 class LatentConfig(Part):
     """Canvas to latent and back."""
 
-    kind: Literal["conv", "wan"]
+    kind: Literal["conv", "blocks", "wan"]
     channels: Count
     """Latent channels C."""
+    block_channels: Annotated[int, Field(ge=0)] = 0
+    """blocks: how many of C are principal components; the others are learned and of the current frame only."""
     frames: Count = 5
     """Latent frames T: the current one and T - 1 future ones."""
     spatial: Count = 8
@@ -37,7 +39,7 @@ class LatentConfig(Part):
     frame_rate_hz: float = 10.0
     """Video frames per second (PAPER.md)."""
     width: Count = 32
-    """conv: channels of the first layer. wan: `base_dim` of AutoencoderKLWan."""
+    """conv, blocks: channels of the first layer. wan: `base_dim` of AutoencoderKLWan."""
     vae: dict[str, object] = {}
     """wan: further AutoencoderKLWan arguments, for small test models."""
 
@@ -66,6 +68,8 @@ class BackboneConfig(Part):
     adaln_lora_dim: Count = 256
     rope_scale: tuple[float, float, float] = (1.0, 3.0, 3.0)
     extra_pos_embed: Literal["learnable", "none"] = "none"
+    current_only_channels: Annotated[int, Field(ge=0)] = 0
+    """The last so many latent channels exist for the current frame only; in later frames they are hidden."""
     attention: Literal["bidirectional", "frame_causal"] = "bidirectional"
     """Cosmos is bidirectional; frame_causal never lets a latent frame attend to a later one."""
     kernel: Literal["matmul", "fused"] = "matmul"
@@ -142,6 +146,15 @@ class ModelConfig(Part):
         """Tokens along (frame, row, column) after patching; tokens are frame-major."""
         height, width = self.latent_size
         return self.latent.frames, height // self.backbone.patch[1], width // self.backbone.patch[2]
+
+    @model_validator(mode="after")
+    def _channels_agree(self) -> ModelConfig:
+        learned = self.latent.channels - self.latent.block_channels if self.latent.kind == "blocks" else 0
+        if learned < 0 or self.backbone.current_only_channels != learned:
+            raise ValueError(
+                f"backbone.current_only_channels {self.backbone.current_only_channels}: the latent has {learned}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _divides(self) -> ModelConfig:

@@ -17,6 +17,8 @@ from policy_server.model.head import ActionHead
 from policy_server.model.token_places import TokenPlaces, coordinates, indicators
 
 COORDINATES = 3
+_SHARP = 2.0
+"""Queries start this strong, so that each looks at some tokens more than at others from the first step on."""
 
 
 class TextPool(nn.Module):
@@ -51,6 +53,7 @@ class Reader(nn.Module):
         self.value = nn.Linear(width, inner)
         self.norm_query = RootMeanSquareNorm(head.head_dim)
         self.norm_key = RootMeanSquareNorm(head.head_dim)
+        nn.init.constant_(self.norm_query.gain, _SHARP)
         parts = [coordinates(config.token_grid)] + ([indicators(config.token_grid)] if with_masses else [])
         self.register_buffer("columns", torch.cat(parts, -1), persistent=False)
         self.register_buffer("future", indicators(config.token_grid)[:, 1], persistent=False)

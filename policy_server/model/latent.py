@@ -23,7 +23,10 @@ class LatentEncoder(nn.Module):
         raise NotImplementedError
 
     def decode(self, latents: Tensor) -> Tensor:
-        """(B, C, T, h, w) -> (B, F, 3, Hc, Wc) in -1..1; F is T for conv and 1 + temporal * (T - 1) for wan."""
+        """(B, C, T, h, w) -> (B, F, 3, Hc, Wc) in -1..1.
+
+        F is T for conv and blocks, 1 + temporal * (T - 1) for wan.
+        """
         raise NotImplementedError
 
 
@@ -43,6 +46,10 @@ def build_latent_encoder(config: LatentConfig) -> LatentEncoder:
         from policy_server.model.latent_conv import ConvLatent
 
         return ConvLatent(config)
+    if config.kind == "blocks":
+        from policy_server.model.latent_blocks import BlockLatent
+
+        return BlockLatent(config)
     from policy_server.model.latent_wan import WanLatent
 
     return WanLatent(config)

@@ -58,6 +58,22 @@ def tiny_once() -> ModelConfig:
     )
 
 
+def grasper() -> ModelConfig:
+    """The tiny canvas for a policy trained on the twin: pixel blocks, frame-causal Cosmos, read-once head."""
+    return ModelConfig(
+        name="grasper",
+        canvas=_station_canvas(64),
+        latent=LatentConfig(kind="blocks", channels=96, block_channels=32, width=32),
+        text=TextConfig(kind="words", width=64, length=12, vocabulary=VOCABULARY),
+        backbone=BackboneConfig(
+            layers=4, heads=2, head_dim=64, patch=(1, 1, 1), adaln_lora_dim=32, rope_scale=(1.0, 1.0, 1.0),
+            extra_pos_embed="learnable", attention="frame_causal", current_only_channels=64,
+            tap_block=2, sigma=1.0, passes=0,
+        ),
+        head=HeadConfig(kind="read_once", width=512, layers=3, heads=8, head_dim=16, time_width=16),
+    )  # fmt: skip
+
+
 def small() -> ModelConfig:
     """For a GPU: twice the picture, 480 tokens of 16 pixels at width 384."""
     return ModelConfig(
@@ -85,7 +101,7 @@ def cosmos_2b() -> ModelConfig:
     )
 
 
-PRESETS = {make.__name__: make for make in (tiny, tiny_once, small, cosmos_2b)}
+PRESETS = {make.__name__: make for make in (tiny, tiny_once, grasper, small, cosmos_2b)}
 
 
 def preset(name: str) -> ModelConfig:

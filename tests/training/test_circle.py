@@ -1,0 +1,141 @@
+"""The whole circle, as small as it gets: demonstrate on the twin, train, export, serve, act, evaluate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from policy_server.model.checkpoint import load_checkpoint
+from policy_server.model.policy import sample_chunk
+from policy_server.model.video import tap
+from policy_server.noise import Noise
+from robot_client.twin import gl
+from robot_client.twin.tasks import Task
+from training.data.settings import TRAIN_SEEDS_FROM
+from training.data.shard import read_shard, write_shard
+from training.run import Run
+from training.start import train
+
+from .conftest import toy
+
+TASKS = (Task("green cylinder", "bin"), Task("blue ball", "bin"))
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two demonstrations, four steps, one export: (checkpoint, bundle)."""
+    gl.choose()
+    from policy_server.model import presets
+    from robot_client.twin.cameras import Size
+    from robot_client.twin.twin import make_twin
+    from training.data.recorder import record
+    from training.publish import publish
+    from training.run import ActionLoss, Optimisation
+
+    folder = tmp_path_factory.mktemp("circle")
+    canvas = toy().canvas
+    twin = make_twin({view.role: Size(view.width, view.height) for view in canvas.views})
+    made = [record(twin, canvas, TRAIN_SEEDS_FROM + i, task, 0.01) for i, task in enumerate(TASKS)]
+    twin.close()
+    write_shard(folder / "data" / "shard-0000", [one for one in made if one is not None])
+    run = Run(
+        name="circle", stage="action", data=folder / "data", size="toy",
+        optimisation=Optimisation(steps=4, batch=4), action=ActionLoss(joint_share=0.5, joint_batch=6, draws=2),
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(presets.PRESETS, "toy", toy)
+        checkpoint = train(run, folder / "run", "yam-train run circle.toml", lambda line: None)
+    publish(checkpoint, folder / "bundle", lambda line: None)
+    return checkpoint, folder / "bundle"
+
+
+def test_a_demonstration_ends_with_the_task_done_and_knows_its_way_home(bundle: tuple[Path, Path]) -> None:
+    shard = read_shard(bundle[0].parents[1] / "data" / "shard-0000")
+    assert len(shard.episodes) == len(TASKS)
+    for entry in shard.episodes:
+        assert 30 < entry.working < entry.length
+        joints = shard.joints[entry.start : entry.start + entry.working]
+        assert np.ptp(joints, axis=0).max() > 0.5
+
+
+def test_the_served_bundle_gives_the_rows_of_the_trained_torch_model(bundle: tuple[Path, Path]) -> None:
+    gl.choose()
+    from training.evaluate.evaluation import Evaluation
+    from training.evaluate.rollout import observation
+    from training.evaluate.suite import Trial
+    from training.normaliser import BatchNormaliser
+
+    checkpoint, folder = bundle
+    evaluation = Evaluation(folder, rotation=0, say=lambda line: None)
+    trial = Trial("id", TASKS[0], 3)
+    evaluation.twin.reset(trial.seed, trial.task)
+    question = observation(evaluation.twin, trial, 0, np.zeros((0, 14)), "off")
+    served = evaluation.policy("kept").replan(question, lambda: 0)
+
+    loaded = load_checkpoint(checkpoint)
+    model, config = loaded.model, loaded.config
+    noise = Noise(question.seed)
+    video = torch.from_numpy(noise.draw((config.latent.channels, config.latent.frames - 1, *config.latent_size)))
+    action = torch.from_numpy(noise.draw((config.head.horizon, 14)))
+    canvas = np.zeros((1, config.canvas.height, config.canvas.width, 3), np.uint8)
+    for view in config.canvas.views:
+        place = canvas[0, view.top : view.top + view.height, view.left : view.left + view.width]
+        place[:] = question.images[view.role]
+    tokens = torch.zeros(1, config.text.length, dtype=torch.int64)
+    said = [config.text.vocabulary.index(word) + 1 for word in trial.task.instruction.split()]
+    tokens[0, : len(said)] = torch.tensor(said)
+    joints = torch.from_numpy(question.joints)[None]
+    normal = BatchNormaliser(loaded.card.state, loaded.card.action)
+    with torch.no_grad():
+        text = model.instruction(tokens)
+        features = tap(model.backbone, model.latent.encode(torch.from_numpy(canvas)), video[None], text)
+        context = model.head.context(features, text, normal.state(joints), torch.ones(1))
+        rows = sample_chunk(model, context, action[None], torch.zeros(1, 0, 14), config.head.flow_steps)
+    wanted = rows[0]
+    given = normal.rows(torch.from_numpy(served.rows)[None], joints)[0]
+    np.testing.assert_allclose(given.numpy(), wanted.numpy(), atol=1e-4)
+    evaluation.close()
+
+
+def test_masking_and_swapping_the_future_reach_the_head_and_nothing_else(bundle: tuple[Path, Path]) -> None:
+    gl.choose()
+    from training.evaluate.evaluation import Evaluation
+    from training.evaluate.futures import FUTURES
+    from training.evaluate.rollout import observation
+    from training.evaluate.suite import Trial
+
+    evaluation = Evaluation(bundle[1], rotation=0, say=lambda line: None)
+    trial = Trial("id", TASKS[0], 4)
+    evaluation.twin.reset(trial.seed, trial.task)
+    question = observation(evaluation.twin, trial, 0, np.zeros((0, 14)), "off")
+    bank = evaluation._bank
+    bank.start("put the red cube on the plate", 0)
+    bank.collect({"features": np.ones((1, 480, 16), np.float32)})
+    evaluation._banked = True
+    bank.start(trial.task.instruction, trial.seed)
+    answers = {future: evaluation.policy(future).replan(question, lambda: 0) for future in FUTURES}
+    assert answers["masked"].temporal_ratio.value == 0.0
+    assert answers["kept"].temporal_ratio.value > 0.0
+    assert not np.array_equal(answers["kept"].rows, answers["masked"].rows)
+    assert not np.array_equal(answers["kept"].rows, answers["swapped"].rows)
+    evaluation.close()
+
+
+def test_outcomes_are_written_once_and_read_back(bundle: tuple[Path, Path], tmp_path: Path) -> None:
+    gl.choose()
+    from training.evaluate import rollout
+    from training.evaluate.evaluation import Evaluation
+    from training.evaluate.suite import trials
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rollout, "MOST_ROWS", 16)
+        evaluation = Evaluation(bundle[1], rotation=0, say=lambda line: None)
+        chosen = trials(0, 1, 0)[:2]
+        first = evaluation.run("masked", chosen, tmp_path / "o.jsonl")
+        again = evaluation.run("masked", chosen, tmp_path / "o.jsonl")
+    assert first == again and len(first) == 2
+    assert all(one["rows"] == 16 and len(one["ratios"]) == 2 for one in first)
+    evaluation.close()

@@ -1,0 +1,113 @@
+"""`yam-train`: demonstrations, training, publishing and evaluation."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from contract.errors import StackError
+from robot_client.twin import gl
+
+File = Annotated[Path, tyro.conf.Positional]
+
+
+def demonstrations(settings: File, workers: int = os.cpu_count() or 1) -> None:
+    """Make the demonstrations of a settings file; what is there is kept.
+
+    Args:
+        settings: TOML file, see training/configs/demonstrations.toml.
+        workers: processes.
+    """
+    from contract.toml import read_toml
+    from training.data.demonstrations import make_demonstrations
+    from training.data.settings import DataSettings
+
+    make_demonstrations(DataSettings.model_validate(read_toml(settings)), workers, _say)
+
+
+def run(file: File, out: Path = Path("out/train"), threads: int = 1) -> None:
+    """Train the run of a file, or go on where it was stopped.
+
+    Args:
+        file: TOML file, see training/configs.
+        out: the run gets a folder of its name in here.
+        threads: CPU threads.
+    """
+    import torch
+
+    from training.run import read_run
+    from training.start import train
+
+    torch.set_num_threads(threads)
+    chosen = read_run(file)
+    _say(f"checkpoint: {train(chosen, out / chosen.name, command(), _say)}")
+
+
+def publish(checkpoint: File, bundle: File) -> None:
+    """Export a checkpoint as a bundle that the server serves.
+
+    Args:
+        checkpoint: folder of a run, out/train/NAME/checkpoint.
+        bundle: folder to write; an existing bundle there is replaced.
+    """
+    from training.publish import publish as export
+
+    export(checkpoint, bundle, _say)
+
+
+def evaluate(
+    bundle: File,
+    rotation: int = 0,
+    per_pair: int = 10,
+    first_seed: int = 0,
+    futures: tuple[str, ...] = ("kept", "masked", "swapped"),
+    splits: tuple[str, ...] = ("id", "ood"),
+    out: Path = Path("out/evaluate"),
+    note: bool = False,
+) -> None:
+    """Try a bundle on the twin, closed loop, and print success with intervals.
+
+    Args:
+        bundle: bundle folder.
+        rotation: which pairs are held out; must be the one it was trained with.
+        per_pair: layouts per pair.
+        first_seed: seed of the first layout; the same seeds are used for every bundle and method.
+        futures: what the head is shown of the imagined future.
+        splits: id (seen pairs), ood (held-out pairs).
+        out: folder for the outcomes; what is there is not tried again.
+        note: write the TR calibration (from future kept, id) and the scores into the bundle's manifest.
+    """
+    from training.evaluate.command import evaluate_bundle
+
+    evaluate_bundle(bundle, rotation, per_pair, first_seed, futures, splits, out, note, _say)
+
+
+def command() -> str:
+    """The command line, as a manifest states it."""
+    return shlex.join(["yam-train", *sys.argv[1:]])
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
+
+
+def main() -> int:
+    """Entry point of `yam-train`; errors of a user are one line."""
+    gl.choose()
+    try:
+        tyro.extras.subcommand_cli_from_dict(
+            {"demonstrations": demonstrations, "run": run, "publish": publish, "evaluate": evaluate}
+        )
+    except StackError as error:
+        print(f"yam-train: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

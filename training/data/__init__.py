@@ -1,0 +1,1 @@
+"""Demonstrations: making them, keeping them in shards, reading samples back."""

@@ -1,0 +1,79 @@
+"""Batches of moments: what is seen, what is done next, what will be seen.
+
+Model row 0 belongs to the moment itself (it is the row due then), row k to k steps of 0.1 s later. After the last
+working row the last target is held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from contract.errors import ConfigurationError
+from policy_server.model.config import ModelConfig
+from policy_server.words import Words
+from robot_client.twin.tasks import TASKS, Task
+from training.data.library import Demonstration, Library, Moments
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """What a batch looks at."""
+
+    canvases: Tensor
+    """(B, 1 or T, Hc, Wc, 3) uint8: now, and if asked for every fourth frame of the future."""
+    tokens: Tensor
+    """(B, W) int64."""
+    state: Tensor
+    """(B, 14) float32, measured joints."""
+
+
+class Sampler:
+    """Reads batches out of a library for one model."""
+
+    def __init__(self, library: Library, config: ModelConfig, acting: tuple[Task, ...]) -> None:
+        self._library = library
+        self._horizon = config.head.horizon
+        self._offsets = np.arange(config.latent.frames) * config.latent.temporal
+        words = Words(config.text.kind, config.text.vocabulary, config.text.length)
+        self._tokens = {task: words.tokens(task.instruction)[0] for task in TASKS}
+        self._acting = frozenset(acting)
+
+    def seen(self, moments: Moments, chosen: NDArray[np.intp], future: bool) -> Seen:
+        """The chosen moments; `future` adds the later latent frames' pictures, the last one repeated at the end."""
+        offsets = self._offsets if future else self._offsets[:1]
+        canvases, tokens, state = [], [], []
+        for demonstration, moment in self._places(moments, chosen):
+            entry = demonstration.entry
+            at = entry.start + np.minimum(moment + offsets, entry.length - 1)
+            canvases.append(demonstration.shard.frames[at])
+            tokens.append(self._tokens[demonstration.task])
+            state.append(demonstration.shard.joints[entry.start + moment])
+        return Seen(*(torch.from_numpy(np.stack(part)) for part in (canvases, tokens, state)))
+
+    def rows(self, moments: Moments, chosen: NDArray[np.intp]) -> Tensor:
+        """Absolute target rows (B, H, 14) float32. Raises `ConfigurationError` for a pair that gives no actions."""
+        rows = []
+        for demonstration, moment in self._places(moments, chosen):
+            if demonstration.task not in self._acting:
+                raise ConfigurationError(
+                    "action data", expected="seen pairs only", got=demonstration.task.instruction, remedy="a mistake"
+                )
+            entry = demonstration.entry
+            at = entry.start + np.minimum(moment + np.arange(self._horizon), entry.working - 1)
+            rows.append(demonstration.shard.targets[at])
+        return torch.from_numpy(np.stack(rows))
+
+    def acts(self, moments: Moments, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Whether each chosen moment may give actions: its pair is seen, and the way home has not begun."""
+        return np.array(
+            [one.task in self._acting and moment < one.entry.working for one, moment in self._places(moments, chosen)]
+        )
+
+    def _places(self, moments: Moments, chosen: NDArray[np.intp]) -> list[tuple[Demonstration, int]]:
+        demonstrations = self._library.demonstrations
+        return [(demonstrations[moments.demonstration[i]], int(moments.moment[i])) for i in chosen]

@@ -1,0 +1,1 @@
+"""Closed-loop evaluation of a bundle in the twin."""

@@ -1,0 +1,89 @@
+"""Trials of a bundle under several futures, written line by line, so that what was tried is not tried again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from contract.types import GuidanceMode
+from policy_server.bundle import load_bundle
+from policy_server.engines.base import Engine
+from policy_server.engines.loading import load_engine
+from policy_server.policy import Policy
+from robot_client.twin.cameras import Size
+from robot_client.twin.twin import Twin, make_twin
+from training.evaluate.futures import AlteredEngine, Future, FutureBank, masked
+from training.evaluate.rollout import run_trial
+from training.evaluate.suite import Trial, trials
+from training.progress import Progress
+
+_BANK_SEED, _BANK_PER_PAIR = 900_000, 1
+
+
+class Evaluation:
+    """One bundle, one twin, one thread."""
+
+    def __init__(
+        self, bundle: Path, rotation: int, engine: str = "onnxruntime", say: Callable[[str], None] = print
+    ) -> None:
+        opened = load_bundle(bundle)
+        self._manifest, self._rotation, self._say = opened.manifest, rotation, say
+        self._engine: Engine = load_engine(engine, opened, threads=1)
+        self._bank = FutureBank(opened.manifest.video.tokens_per_frame)
+        self._banked = False
+        self.twin: Twin = make_twin({v.role: Size(v.width, v.height) for v in opened.manifest.canvas.views})
+
+    def run(self, future: Future, chosen: Sequence[Trial], out: Path, guidance: GuidanceMode = "off") -> list[dict]:
+        """Outcomes of the trials under one future; those already in the file `out` are read from it."""
+        done = read_outcomes(out)
+        known = {(line["object"], line["receptacle"], line["seed"]) for line in done}
+        missing = [t for t in chosen if (t.task.object, t.task.receptacle, t.seed) not in known]
+        policy = self.policy(future)
+        progress = Progress(len(missing), what=f"trials, future {future}", say=self._say)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        for trial in missing:
+            self._bank.start(trial.task.instruction, trial.seed)
+            outcome = run_trial(policy, self.twin, trial, guidance)
+            done.append(outcome.line())
+            with out.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(done[-1]) + "\n")
+            progress.step()
+        return done
+
+    @property
+    def engine_id(self) -> str:
+        """Of the engine that runs the graphs."""
+        return self._engine.id
+
+    def close(self) -> None:
+        """Give up engine and pictures."""
+        self._engine.close()
+        self.twin.close()
+
+    def policy(self, future: Future) -> Policy:
+        """The served policy with its future kept, masked or swapped."""
+        if future == "kept":
+            return Policy(self._manifest, self._engine)
+        if future == "masked":
+            return Policy(self._manifest, AlteredEngine(self._engine, masked))
+        self._fill_bank()
+        return Policy(self._manifest, AlteredEngine(self._engine, self._bank.swap))
+
+    def _fill_bank(self) -> None:
+        """Collect the futures of one kept episode of every pair, on layouts of their own."""
+        if self._banked:
+            return
+        policy = Policy(self._manifest, AlteredEngine(self._engine, self._bank.collect))
+        for trial in trials(self._rotation, _BANK_PER_PAIR, _BANK_SEED):
+            self._bank.start(trial.task.instruction, trial.seed)
+            run_trial(policy, self.twin, trial)
+        self._banked = True
+
+
+def read_outcomes(path: Path) -> list[dict[str, Any]]:
+    """Lines written so far."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]

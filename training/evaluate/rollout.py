@@ -1,0 +1,107 @@
+"""One closed-loop episode: the served pipeline answers, the twin moves, the judge says whether it is done.
+
+The fast path of the real client without its processes: simulated time stands still while the policy thinks, so a replan
+commits the row that is due now and no more; every `execute` rows the policy is asked again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contract.types import ActionChunk, GuidanceMode, Observation
+from policy_server.policy import Policy
+from robot_client.twin.twin import Twin
+from training.evaluate.suite import Trial
+
+ROW_S: Final = 0.1
+EXECUTE_ROWS: Final = 8
+MOST_ROWS: Final = 160
+"""16 s; the expert needs five on average."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a trial went, ready to be written as one JSON line."""
+
+    split: str
+    object: str
+    receptacle: str
+    seed: int
+    success: bool = False
+    rows: int = 0
+    misplaced: str | None = None
+    ratios: list[float] = field(default_factory=list)
+    """Temporal Ratio at each replan."""
+    phases: list[str] = field(default_factory=list)
+    """Phase at each replan, from physics."""
+    replan_ms: list[float] = field(default_factory=list)
+
+    def line(self) -> dict[str, Any]:
+        """JSON-ready, rounded."""
+        short = {"ratios": [round(x, 5) for x in self.ratios], "replan_ms": [round(x, 1) for x in self.replan_ms]}
+        return {**asdict(self), **short}
+
+
+def run_trial(policy: Policy, twin: Twin, trial: Trial, guidance: GuidanceMode = "off") -> Outcome:
+    """Try one layout until it is done or the time is over."""
+    twin.reset(trial.seed, trial.task)
+    outcome = Outcome(trial.split, trial.task.object, trial.task.receptacle, trial.seed)
+    due = twin.world.target
+    while outcome.rows < MOST_ROWS and not outcome.success:
+        first_row = outcome.rows + 1 if outcome.rows else 0
+        prefix = due[np.newaxis] if outcome.rows else np.zeros((0, len(due)))
+        chunk = _ask(policy, observation(twin, trial, first_row, prefix, guidance), outcome)
+        outcome.phases.append(twin.verdict.phase.value)
+        for row in _rows_from(chunk, outcome.rows + 1)[:EXECUTE_ROWS]:
+            goal = row.astype(np.float64)
+            twin.glide(due, goal, ROW_S)
+            due = goal
+            outcome.rows += 1
+            if twin.verdict.success:
+                outcome.success = True
+                break
+    outcome.misplaced = twin.misplaced()
+    return outcome
+
+
+def observation(
+    twin: Twin, trial: Trial, first_row: int, prefix: NDArray[np.float64], guidance: GuidanceMode
+) -> Observation:
+    """What the client would send now."""
+    joints, frames = twin.joints(), twin.frames()
+    images: Mapping[str, NDArray[np.uint8]] = {role: frame.image for role, frame in frames.items()}
+    return Observation(
+        session="evaluate",
+        epoch=0,
+        sequence=first_row,
+        stamp_ns=joints.stamp_ns,
+        joints=joints.positions.astype(np.float32),
+        joints_stamp_ns=joints.stamp_ns,
+        images=images,
+        image_stamps_ns={role: frame.stamp_ns for role, frame in frames.items()},
+        instruction=trial.task.instruction,
+        seed=trial.seed * 1000 + first_row,
+        first_row=first_row,
+        prefix=prefix.astype(np.float32),
+        budget_ns=0,
+        guidance=guidance,
+    )
+
+
+def _ask(policy: Policy, question: Observation, outcome: Outcome) -> ActionChunk:
+    before = time.perf_counter()
+    chunk = policy.replan(question, lambda: 0)
+    outcome.replan_ms.append((time.perf_counter() - before) * 1e3)
+    outcome.ratios.append(chunk.temporal_ratio.value)
+    return chunk
+
+
+def _rows_from(chunk: ActionChunk, number: int) -> NDArray[np.float32]:
+    """Rows of a chunk from row `number` of the grid on."""
+    return chunk.rows[number - chunk.first_row :]

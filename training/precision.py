@@ -1,0 +1,10 @@
+"""bf16 where it pays: the video model; losses and the action head stay in float32."""
+
+from __future__ import annotations
+
+import torch
+
+
+def mixed(bf16: bool, device: str = "cpu") -> torch.autocast:
+    """A context in which matrix products run in bfloat16, or nothing changes."""
+    return torch.autocast(device, dtype=torch.bfloat16, enabled=bf16)

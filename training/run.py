@@ -1,0 +1,104 @@
+"""One training run, from one TOML file. Everything that decides its weights is in here."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contract.errors import ConfigurationError
+from contract.toml import read_toml
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Part(BaseModel):
+    """Base of the parts: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Optimisation(Part):
+    """AdamW with warm-up and a cosine to zero."""
+
+    steps: Count
+    batch: Count = 64
+    learning_rate: Annotated[float, Field(gt=0.0)] = 1e-3
+    betas: tuple[float, float] = (0.9, 0.99)
+    weight_decay: Annotated[float, Field(ge=0.0)] = 0.01
+    warmup_steps: Annotated[int, Field(ge=0)] = 100
+    clip_norm: Annotated[float, Field(gt=0.0)] = 1.0
+    ema: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.998
+    """Decay of the averaged weights, which are the ones kept; shorter at the start."""
+
+
+class VideoLoss(Part):
+    """Flow matching on the future latents (stage 2, and beside the action loss in stage 3)."""
+
+    pure_noise_share: Share = 0.4
+    """Samples at noise level 1, the level at which a policy without passes is tapped; the rest are even in 0..1."""
+    null_language: Share = 0.1
+
+
+class ActionLoss(Part):
+    """Flow matching of the action head (stage 3)."""
+
+    adaptation: Literal["full", "frozen"] = "full"
+    """Whether the action loss also trains stem, instruction encoder and backbone."""
+    joint_share: Share = 0.1
+    """Share of steps that see all latent frames and also take the video loss; the others see the current frame."""
+    joint_batch: Count = 32
+    video_weight: Annotated[float, Field(ge=0.0)] = 0.4
+    draws: Count = 4
+    """(noise, time) pairs per observation."""
+    pure_noise_share: Share = 0.4
+    """Draws at time 1."""
+    state_noise: Annotated[float, Field(ge=0.0)] = 0.05
+    """Deviation of noise on the normalised state; the rows stay relative to the true one."""
+    prefix_share: Share = 0.5
+    """Draws with 1..max_prefix clean rows."""
+    null_language: Share = 0.1
+    null_future: Share = 0.1
+    hide_current: Share = 0.0
+    """Joint samples whose current-frame tokens the head sees only in part, so that it must read the future."""
+
+
+class Run(Part):
+    """A run of one stage."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=48)]
+    stage: Literal["latent", "video", "action"]
+    data: Path
+    shards: Annotated[int, Field(ge=0)] = 0
+    """Use only the first so many shards of the data; 0 = all."""
+    size: str = "grasper"
+    start: str = ""
+    """Checkpoint folder whose weights this run starts from; empty = new weights from the seed."""
+    rotation: Annotated[int, Field(ge=0, le=3)] = 0
+    """Which pairs are held out of the action data (robot_client.twin.tasks.held_out)."""
+    seed: int = 0
+    bf16: bool = True
+    optimisation: Optimisation
+    video: VideoLoss = VideoLoss()
+    action: ActionLoss = ActionLoss()
+    save_every: Count = 500
+    log_every: Count = 50
+
+    def digest(self) -> str:
+        """sha256 of the run: a checkpoint is resumed by the very same run only."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+def read_run(path: Path) -> Run:
+    """The run of a TOML file. Raises `ConfigurationError` naming the key at fault."""
+    try:
+        return Run.model_validate(read_toml(path))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in fault["loc"])
+        raise ConfigurationError(
+            f"{path}: {key}", expected=fault["msg"], got=fault.get("input"), remedy="see training/run.py"
+        ) from error

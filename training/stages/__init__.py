@@ -1,0 +1,1 @@
+"""The three stages: latent encoder, video flow matching, action head."""

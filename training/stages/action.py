@@ -1,0 +1,111 @@
+"""Stage 3: the action head, and with `adaptation = "full"` everything below it.
+
+Most steps see the current frame alone: under frame-causal attention that is exactly the policy whose future is masked.
+Joint steps see all latent frames of any pair, take the video loss for all of them and the action loss for seen pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from policy_server.model.card import PolicyCard
+from policy_server.model.policy import VideoActionModel
+from training.card import card_of
+from training.data.library import Moments
+from training.losses import action_loss, conditional_time, generated_channels, noise_future, video_loss
+from training.precision import mixed
+from training.run import Run
+from training.stages.base import Chance
+from training.stages.encode import clip_of, instructions
+from training.stages.materials import Materials, some
+
+_VALIDATION = 256
+
+
+class ActionStage:
+    """`Stage`."""
+
+    def __init__(self, run: Run, materials: Materials) -> None:
+        self._run, self._materials, self._loss = run, materials, run.action
+
+    def trained(self, model: VideoActionModel) -> Iterable[nn.Parameter]:
+        if self._loss.adaptation == "full":
+            yield from model.latent.parameters()
+            yield from model.instruction.parameters()
+            yield from model.backbone.parameters()
+        yield from model.head.parameters()
+
+    def loss(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
+        if chance.numpy.random() < self._loss.joint_share:
+            return self._joint(model, chance)
+        materials = self._materials
+        chosen = some(materials.acting, self._run.optimisation.batch, chance)
+        errors = self._current(model, materials.acting, chosen, self._loss.null_language, chance)
+        return errors.mean(), {"action": errors.mean().item()}
+
+    @torch.no_grad()
+    def validate(self, model: VideoActionModel) -> dict[str, float]:
+        moments = self._materials.acting_validation
+        chance = Chance(self._run.seed, 2**31 - 1)
+        errors = self._current(model, moments, some(moments, _VALIDATION, chance), 0.0, chance)
+        return {"action": errors.mean().item()}
+
+    def card(self, command: str) -> PolicyCard:
+        return card_of(self._run, self._materials, command, trained=True)
+
+    def _current(
+        self, model: VideoActionModel, moments: Moments, chosen: NDArray[np.intp], null_share: float, chance: Chance
+    ) -> Tensor:
+        """Action errors (B,) from current-frame tokens alone."""
+        seen = self._materials.sampler.seen(moments, chosen, future=False)
+        with mixed(self._run.bf16):
+            text = instructions(model, seen.tokens, null_share, chance)
+            latents = clip_of(model, seen.canvases)
+            times = torch.full((len(latents), 1), conditional_time(model.backbone))
+            features = model.backbone.features(latents, times, text)
+        rows = self._materials.sampler.rows(moments, chosen)
+        return self._errors(model, (features, text, seen.state), rows, torch.zeros(len(rows)), chance)
+
+    def _joint(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
+        materials, loss = self._materials, self._loss
+        chosen = some(materials.video, loss.joint_batch, chance)
+        acts = materials.sampler.acts(materials.video, chosen)
+        chosen, acts = _acting_first(chosen, acts)
+        seen = materials.sampler.seen(materials.video, chosen, future=True)
+        with mixed(self._run.bf16):
+            text = instructions(model, seen.tokens, loss.null_language, chance)
+            clip = clip_of(model, seen.canvases)
+            time = conditional_time(model.backbone)
+            future = noise_future(clip, time, self._run.video.pure_noise_share, chance.torch)
+            features, velocity = model.backbone.both(future.latents, future.times, text)
+        video = video_loss(velocity, future, generated_channels(model.config)).mean()
+        count = int(acts.sum())
+        keep = (torch.rand(count, generator=chance.torch) >= loss.null_future).float()
+        rows = materials.sampler.rows(materials.video, chosen[:count])
+        parts = tuple(part[:count] for part in (features, text, seen.state))
+        action = self._errors(model, parts, rows, keep, chance).mean()
+        total = action + loss.video_weight * video
+        return total, {"joint_action": action.item(), "video": video.item()}
+
+    def _errors(
+        self, model: VideoActionModel, parts: tuple[Tensor, ...], rows: Tensor, keep: Tensor, chance: Chance
+    ) -> Tensor:
+        """Action errors (B,); `parts` = features, text, measured joints."""
+        features, text, joints = parts
+        normal, head = self._materials.normaliser, model.config.head
+        state = normal.state(joints)
+        state = state + self._loss.state_noise * torch.randn(state.shape, generator=chance.torch)
+        memory = model.head.context(features.float(), text.float(), state, keep)[0]
+        targets = normal.rows(rows, joints)
+        return action_loss(model.head, memory, targets, self._loss, head.max_prefix, chance.torch)
+
+
+def _acting_first(chosen: NDArray[np.intp], acts: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """The samples that may give actions, then the others; at least one does in any batch worth the name."""
+    order = np.argsort(~acts, kind="stable")
+    return chosen[order], acts[order]

@@ -1,0 +1,56 @@
+"""What a run trains on: library, moments, sampler, statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contract.manifest import Action, Statistics
+from policy_server.model.config import ModelConfig
+from robot_client.twin.tasks import TASKS, seen
+from training.data.library import Library, Moments
+from training.data.samples import Sampler
+from training.normaliser import BatchNormaliser
+from training.run import Run
+from training.stages.base import Chance
+from training.statistics import measure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Materials:
+    """Moments that give actions are those of seen pairs; moments that give video are those of all pairs."""
+
+    library: Library
+    sampler: Sampler
+    acting: Moments
+    acting_validation: Moments
+    video: Moments
+    video_validation: Moments
+    state: Statistics
+    action: Action
+    normaliser: BatchNormaliser
+
+
+def gather(run: Run, config: ModelConfig) -> Materials:
+    """Open the data of a run. Raises `ConfigurationError` when there is none."""
+    library, pairs = Library(run.data, run.shards), seen(run.rotation)
+    acting = library.moments(pairs, working_only=True, validation=False)
+    state, action = measure(library, acting, config.head.horizon)
+    return Materials(
+        library=library,
+        sampler=Sampler(library, config, pairs),
+        acting=acting,
+        acting_validation=library.moments(pairs, working_only=True, validation=True),
+        video=library.moments(TASKS, working_only=False, validation=False),
+        video_validation=library.moments(TASKS, working_only=False, validation=True),
+        state=state,
+        action=action,
+        normaliser=BatchNormaliser(state, action),
+    )
+
+
+def some(moments: Moments, count: int, chance: Chance) -> NDArray[np.intp]:
+    """`count` moments drawn evenly."""
+    return chance.numpy.integers(len(moments), size=count)

@@ -1,0 +1,50 @@
+"""From a run's file to a trainer ready to go: data, model, weights to start from, stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from contract.errors import ConfigurationError
+from policy_server.model.checkpoint import load_checkpoint, save_checkpoint
+from policy_server.model.policy import VideoActionModel, build
+from policy_server.model.presets import preset
+from training.card import card_of
+from training.run import Run
+from training.stages.action import ActionStage
+from training.stages.base import Stage
+from training.stages.latent import fit_latent
+from training.stages.materials import Materials, gather
+from training.stages.video import VideoStage
+from training.trainer import CHECKPOINT, Trainer
+
+
+def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = print, stop_at: int | None = None) -> Path:
+    """Train a run into `folder`; returns the checkpoint folder."""
+    model, materials = starting_model(run), gather(run, preset(run.size))
+    if not run.start:
+        told = fit_latent(model, materials, run.seed)
+        say("latent: " + ", ".join(f"{name} {value:.3f}" for name, value in told.items()))
+    if run.stage == "latent":
+        save_checkpoint(model, card_of(run, materials, command, trained=False), folder / CHECKPOINT)
+        return folder / CHECKPOINT
+    return Trainer(run, _stage(run, materials), model, folder, say).train(command, stop_at)
+
+
+def starting_model(run: Run) -> VideoActionModel:
+    """New weights from the seed, or those of the checkpoint the run starts from."""
+    if not run.start:
+        return build(preset(run.size), run.seed)
+    model = load_checkpoint(Path(run.start)).model
+    if model.config != preset(run.size):
+        raise ConfigurationError(
+            f"start {run.start}",
+            expected=f"a model of size {run.size}",
+            got=model.config.name,
+            remedy="correct `start`",
+        )
+    return model
+
+
+def _stage(run: Run, materials: Materials) -> Stage:
+    return VideoStage(run, materials) if run.stage == "video" else ActionStage(run, materials)
