@@ -6,7 +6,8 @@ ARGS ?=
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-engines clean install-demo install-test install-dev
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan clean \
+  install-demo install-test install-dev install-robot
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -34,6 +35,12 @@ bench-wire: install-test ## stack time per replan against its floor
 
 bench-loop: install-demo ## lateness of the control loop against a bare loop
 	@$(BIN)/yam-robot bench loop --json out/bench/loop.json $(ARGS)
+
+bench-twin: install-demo ## the twin: rendering and real-time headroom
+	@mkdir -p out/bench && $(BIN)/python -m robot_client.twin.bench $(ARGS) | tee out/bench/twin.json
+
+bench-replan: install-demo ## time of a replan by branches
+	@$(BIN)/python -m policy_server.bench.replan bundles/tiny --json out/bench/replan.json $(ARGS)
 
 clean: ## removes results and caches, keeps .venv
 	rm -rf out .pytest_cache .hypothesis .mypy_cache .ruff_cache
