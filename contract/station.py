@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
+from contract.arms import Arms
 from contract.errors import StationError
 from contract.layout import ARMS, JOINTS_PER_ARM, pack
 from contract.server_info import Row, Strict
@@ -112,9 +113,13 @@ class Station(Strict):
     cameras: Annotated[tuple[Camera, ...], Row]
     timing: Timing
     poses: Poses
+    arms: Arms | None = None
+    """Only, and always, for real arms."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Station:
+        if (self.rig == "yam") != (self.arms is not None):
+            raise ValueError(f'rig "{self.rig}" {"needs a" if self.rig == "yam" else "has no"} section [arms]')
         for field in ("role", "device"):
             values = [getattr(camera, field) for camera in self.cameras]
             if len(set(values)) != len(values):
