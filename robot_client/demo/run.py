@@ -91,6 +91,9 @@ class Run:
         self._policy = self._processes.wait_ready(self._take)
         self.seen.notice = self.notice
         self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}"
+        self._console.print(self.seen.banner, highlight=False)
+        if self.notice:
+            self._console.print(self.notice, style="bold red", highlight=False)
         if self._settings.imagine_every_s > 0:
             self._start_watcher()
         self._interrupt.running()
