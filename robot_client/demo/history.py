@@ -14,6 +14,10 @@ from robot_client.local_messages import LoopStatus, PlanFailure, ReplanRecord, T
 MAX_BATCHES: Final = 40_000
 """Over an hour of ticks, about 200 MB; the oldest are let go."""
 MAX_REPLANS: Final = 50_000
+UNDERRUNS: Final = "ticks_without_plan"
+"""Counter of ticks in which the policy had the arms and no row was left."""
+SKIPPED: Final = "periods_skipped"
+"""Counter of whole periods that the loop missed."""
 _NS_PER_MS: Final = 1e6
 _NS_PER_S: Final = 1e9
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_client.demo import charts
-from robot_client.demo.history import History
+from robot_client.demo.history import SKIPPED, UNDERRUNS, History
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 _FILM_BYTES: Final = 24 * 1024 * 1024
@@ -56,8 +56,8 @@ def _tiles(history: History) -> list[tuple[str, str]]:
         ("replans that ran 2 or 3 branches", str(sum(n > 1 for n in history.branches()))),
         ("branches dropped", str(history.branches_dropped())),
         ("rows executed", str(history.rows_executed())),
-        ("underruns", str(history.counters.get("underruns", 0))),
-        ("periods skipped", str(history.counters.get("skipped", 0))),
+        ("underruns [ticks]", str(history.counters.get(UNDERRUNS, 0))),
+        ("periods skipped", str(history.counters.get(SKIPPED, 0))),
         ("tick lateness p99 [ms]", f"{_percentile(lateness, 99):.2f}"),
         ("chunk age when executed, p95 [ms]", f"{_percentile(ages, 95):.0f}"),
         ("largest joint travel [rad]", f"{history.joint_travel_rad():.2f}"),

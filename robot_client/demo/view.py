@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from robot_client.demo.history import SKIPPED, UNDERRUNS
 from robot_client.local_messages import LoopStatus, ReplanRecord
 
 _MODE_STYLES = {"POLICY": "bold green", "HOLD": "bold yellow", "FAULT": "bold red", "FALLING": "bold white on red"}
@@ -78,7 +79,7 @@ def _robot_rows(seen: Seen) -> list[tuple[str, RenderableType]]:
         ),
         ("source", status.source),
         ("plan left", f"{status.plan_left_ns / _NS_PER_MS:.0f} ms, row {status.row}, chunk {status.chunk or '-'}"),
-        ("underruns", f"{counters.get('underruns', 0)}, periods skipped {counters.get('skipped', 0)}"),
+        ("underruns", f"{counters.get(UNDERRUNS, 0)} ticks, periods skipped {counters.get(SKIPPED, 0)}"),
         ("clipped ticks", ", ".join(f"{name} {n}" for name, n in clips.items()) or "none"),
     ]
 
