@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import matplotlib
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from contract.layout import CHANNELS, GRIPPER_MASK
 
-_STYLE = {
+_STYLE: Final[Any] = {
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,

@@ -61,7 +61,8 @@ class History:
         """Times [s] from the first tick and asked, told, measured, each (N, 14)."""
         stamps = self.column("stamp_ns")
         if len(stamps) == 0:
-            return (np.zeros(0), *(np.zeros((0, SIZE)) for _ in range(3)))
+            nothing = np.zeros((0, SIZE))
+            return np.zeros(0), nothing, nothing, nothing
         times_s = (stamps - stamps[0]) / _NS_PER_S
         return times_s, self.column("asked"), self.column("told"), self.column("measured")
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from contract.errors import CodecError, RigError
 from contract.station import load_station
@@ -131,7 +131,7 @@ class Processes:
 
     def _start_robot(self) -> None:
         settings = self._settings
-        common = {"station": settings.station, "rig": settings.rig, "run_dir": str(self.run_dir)}
+        common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": str(self.run_dir)}
         planner_config = PlannerConfig(**common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}")
         loop_config = LoopConfig(
             **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
