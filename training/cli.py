@@ -73,7 +73,7 @@ def evaluate(
     """Try a bundle on the twin, closed loop, and print success with intervals.
 
     Args:
-        bundle: bundle folder.
+        bundle: bundle folder, or a run's checkpoint folder (on torch, slower; nothing can be noted in it).
         rotation: which pairs are held out; must be the one it was trained with.
         per_pair: layouts per pair.
         first_seed: seed of the first layout; the same seeds are used for every bundle and method.

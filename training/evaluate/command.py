@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from contract.errors import ConfigurationError
-from policy_server.bundle import read_manifest
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.futures import FUTURES
 from training.evaluate.suite import trials
@@ -31,10 +30,9 @@ def evaluate_bundle(
     """Outcomes by future; see `yam-train evaluate --help`."""
     wanted_futures = [_known("future", name, FUTURES) for name in futures]
     wanted_splits = tuple(_known("split", name, SPLITS) for name in splits)
-    manifest = read_manifest(bundle)
     chosen = trials(rotation, per_pair, first_seed, wanted_splits)
-    folder = out / f"{manifest.model_id}-{manifest.weights_hash[:8]}"
-    evaluation = Evaluation(bundle, rotation, say=say)
+    evaluation = Evaluation(bundle, rotation, say)
+    folder = out / evaluation.subject.name
     outcomes, scores = {}, {}
     for future in wanted_futures:
         wanted = {(t.task.object, t.task.receptacle, t.seed) for t in chosen}
@@ -49,7 +47,7 @@ def evaluate_bundle(
     if note:
         note_scores(bundle, scores)
         if "kept" in outcomes:
-            calibrate(bundle, outcomes["kept"], evaluation.engine_id, f"yam-train evaluate, rotation {rotation}")
+            calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, f"yam-train evaluate, rotation {rotation}")
     evaluation.close()
     return outcomes
 

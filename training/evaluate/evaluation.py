@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from contract.types import GuidanceMode
-from policy_server.bundle import load_bundle
-from policy_server.engines.base import Engine
-from policy_server.engines.loading import load_engine
 from policy_server.policy import Policy
 from robot_client.twin.cameras import Size
 from robot_client.twin.twin import Twin, make_twin
 from training.evaluate.futures import AlteredEngine, Future, FutureBank, masked
 from training.evaluate.rollout import run_trial
+from training.evaluate.subject import open_subject
 from training.evaluate.suite import Trial, trials
 from training.progress import Progress
 
@@ -23,17 +21,15 @@ _BANK_SEED, _BANK_PER_PAIR = 900_000, 1
 
 
 class Evaluation:
-    """One bundle, one twin, one thread."""
+    """One bundle or checkpoint, one twin, one thread."""
 
-    def __init__(
-        self, bundle: Path, rotation: int, engine: str = "onnxruntime", say: Callable[[str], None] = print
-    ) -> None:
-        opened = load_bundle(bundle)
-        self._manifest, self._rotation, self._say = opened.manifest, rotation, say
-        self._engine: Engine = load_engine(engine, opened, threads=1)
-        self._bank = FutureBank(opened.manifest.video.tokens_per_frame)
+    def __init__(self, folder: Path, rotation: int, say: Callable[[str], None] = print) -> None:
+        self.subject = open_subject(folder)
+        self._manifest, self._engine = self.subject.manifest, self.subject.engine
+        self._rotation, self._say = rotation, say
+        self._bank = FutureBank(self._manifest.video.tokens_per_frame)
         self._banked = False
-        self.twin: Twin = make_twin({v.role: Size(v.width, v.height) for v in opened.manifest.canvas.views})
+        self.twin: Twin = make_twin({v.role: Size(v.width, v.height) for v in self._manifest.canvas.views})
 
     def run(self, future: Future, chosen: Sequence[Trial], out: Path, guidance: GuidanceMode = "off") -> list[dict]:
         """Outcomes of the trials under one future; those already in the file `out` are read from it."""
@@ -51,11 +47,6 @@ class Evaluation:
                 stream.write(json.dumps(done[-1]) + "\n")
             progress.step()
         return done
-
-    @property
-    def engine_id(self) -> str:
-        """Of the engine that runs the graphs."""
-        return self._engine.id
 
     def close(self) -> None:
         """Give up engine and pictures."""

@@ -86,9 +86,9 @@ def test_masses_of_the_read_once_head_equal_explicit_softmax(keep: float) -> Non
     for hook in hooks:
         hook.remove()
     bias = (1 - keep) * indicators(nano().token_grid)[:, 1] * MASKED
-    expected = explicit_masses(seen["norm_query"][None], seen["norm_key"], bias)
+    expected = explicit_masses(seen["norm_query"], seen["norm_key"], bias)
     torch.testing.assert_close(context["masses"], expected[:, None], atol=1e-5, rtol=0)
-    weights = torch.softmax(seen["norm_query"][None] @ seen["norm_key"].transpose(-1, -2) / 8**0.5 + bias, -1)
+    weights = torch.softmax(seen["norm_query"] @ seen["norm_key"].transpose(-1, -2) / 8**0.5 + bias, -1)
     places = read[0].unflatten(1, (2, 6, -1))[..., -3:]
     torch.testing.assert_close(places, weights @ coordinates(nano().token_grid), atol=1e-5, rtol=0)
 
