@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 import numpy as np
@@ -19,58 +18,13 @@ from numpy.typing import NDArray
 from contract.errors import ActionError
 from contract.layout import SIZE
 from contract.types import ActionChunk
+from robot_client.chunk_entry import Commitment, Entry, Refusal, RowTarget
 from robot_client.fade import Fade
 from robot_client.row_grid import RowGrid
 from robot_client.safety.veto import checked_rows
 
 _SAME: Final = 1e-12
 """Courses that differ by less are one course [rad]."""
-
-
-class Refusal(Enum):
-    """Why a chunk was not entered."""
-
-    EPOCH = "epoch"
-    """Asked for before the last pause, stop, mode or instruction change."""
-    SEQUENCE = "sequence"
-    """Not newer than a chunk already accepted, or never asked for."""
-    FIRST_ROW = "first_row"
-    """Starts at another row than was asked for."""
-    VETO = "veto"
-    """Has a value that must not reach an arm."""
-    EXPIRED = "expired"
-    """Every row of it was already executed or committed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What became of a chunk: entered at `row` after `skipped` rows that were executed meanwhile, or refused."""
-
-    refusal: Refusal | None
-    detail: str
-    row: int = -1
-    skipped: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Commitment:
-    """Rows fixed for a replan: `prefix` (P, 14) float32 are the rows just before `first_row`."""
-
-    sequence: int
-    first_row: int
-    prefix: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowTarget:
-    """The interpolated absolute target (14,) float64 of one moment and where it comes from."""
-
-    values: NDArray[np.float64]
-    row: int
-    fraction: float
-    chunk_id: str
-    valid: bool
-    """False once the last row's own time is over; the values stay those of the last row."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

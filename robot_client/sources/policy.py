@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from contract.types import ActionChunk
-from robot_client.chunk_buffer import ChunkBuffer, Entry, Refusal, RowTarget
+from robot_client.chunk_buffer import ChunkBuffer
+from robot_client.chunk_entry import Entry, Refusal, RowTarget
 from robot_client.clock import NS_PER_S
 from robot_client.fade import Fade, gentle_duration_ns
 from robot_client.local_messages import PlanFailure, PlanRequest, PolicyReady

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from contract.types import GuidanceMode
-from robot_client.chunk_buffer import ChunkBuffer, Commitment
+from robot_client.chunk_buffer import ChunkBuffer
+from robot_client.chunk_entry import Commitment
 from robot_client.clock import NS_PER_MS
 
 ANSWERS_KEPT: Final = 8

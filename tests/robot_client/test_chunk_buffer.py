@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from contract.types import ActionChunk, GuidanceScales, TemporalRatio
-from robot_client.chunk_buffer import ChunkBuffer, Commitment, Refusal
+from robot_client.chunk_buffer import ChunkBuffer
+from robot_client.chunk_entry import Commitment, Refusal
 
 STEP = 100_000_000
 TICK = 10_000_000
@@ -237,6 +238,39 @@ def test_a_chunk_whose_rows_were_all_executed_is_expired() -> None:
     entry = buffer.accept(_answer(asked, 4), 8 * STEP)
     assert entry.refusal is Refusal.EXPIRED
     assert _values(buffer, 9 * STEP) == pytest.approx(0.09)
+
+
+def test_the_last_row_of_a_chunk_is_entered_as_long_as_it_is_not_due() -> None:
+    for now, refusal in ((6 * STEP - 1, None), (6 * STEP, Refusal.EXPIRED)):
+        buffer = _started()
+        asked = buffer.commit(2 * STEP, 0)
+        entry = buffer.accept(_answer(asked, 4), now)
+        assert entry.refusal is refusal
+        assert refusal is None or "rows 3..6, executed or committed up to 6" in entry.detail
+        assert buffer.left_ns(now) == (7 if refusal is None else 16) * STEP - now
+
+
+def test_two_newer_requests_protect_the_rows_of_the_one_further_ahead() -> None:
+    buffer = _started()
+    old = buffer.commit(2 * STEP, 0)
+    buffer.commit(4 * STEP, 3)
+    further = buffer.commit(5 * STEP, 5)
+    rows = _line(old.first_row, 13) + 0.5
+    assert buffer.accept(_chunk(old.sequence, old.first_row, rows), int(5.5 * STEP)).row == further.first_row
+
+
+def test_one_joint_that_differs_is_enough_to_change_over_softly() -> None:
+    buffer = _started()
+    asked = buffer.commit(4 * STEP, 0)
+    now = int(6.5 * STEP)
+    rows = _line(asked.first_row, 12)
+    rows[:, 9] += 0.2
+    before = buffer.target(now)
+    buffer.accept(_chunk(asked.sequence, asked.first_row, rows), now)
+    after = buffer.target(now)
+    assert before is not None
+    assert after is not None
+    np.testing.assert_allclose(after.values, before.values, atol=1e-12)
 
 
 def test_an_older_answer_never_overwrites_rows_that_a_newer_request_committed() -> None:

@@ -82,6 +82,18 @@ def test_a_dead_motor_is_falling_from_wherever_torque_may_be(mode: Mode) -> None
     assert next_mode(mode, Event.MOTOR_DEAD) is Mode.FALLING
 
 
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_rig_that_parks_itself_does_so_only_from_standing(mode: Mode) -> None:
+    standing = mode in (Mode.HOLD, Mode.IDLE)
+    assert next_mode(mode, Event.SELF_PARK, parks_itself=True) is (Mode.PARK if standing else mode)
+    assert next_mode(mode, Event.SELF_PARK, parks_itself=False) is mode
+
+
+def test_targets_are_commanded_in_every_mode_but_the_four_without_torque() -> None:
+    assert set(Mode) - TORQUE_ON == {Mode.OFF, Mode.RELAXED, Mode.FALLING, Mode.FAULT}
+    assert TORQUE_ON - MOVING == {Mode.IDLE, Mode.HOLD}
+
+
 def test_falling_is_never_reported_as_held() -> None:
     for event in Event:
         assert next_mode(Mode.FALLING, event) not in (Mode.HOLD, Mode.PARK)

@@ -46,6 +46,7 @@ def test_no_sequence_of_asked_targets_breaks_a_limit(asked: list[NDArray], brake
     for i, target in enumerate(asked):
         verdict = brake(told, FAR) if i in brakes else limit(told, target, told.position, FAR)
         _assert_lawful(told, verdict.told, FAR)
+        assert not (verdict.clips & Clip.EMPTY).any(), "speed, braking and acceleration never contradict each other"
         told = verdict.told
 
 
@@ -103,6 +104,33 @@ def test_a_jump_is_reached_without_running_past_it_and_counted_with_its_reasons(
     np.testing.assert_allclose(told.position, asked, atol=1e-12)
     assert seen == {Clip.SPEED, Clip.ACCELERATION, Clip.BRAKING}
     assert not verdict.clips.any()
+
+
+def test_the_reasons_are_exactly_the_limits_that_going_straight_would_have_broken() -> None:
+    start = np.clip(HOME, LIMITS.lower + 1.0, LIMITS.upper - 1.0)
+    at = index("left_joint1")
+    for velocity, jump, reasons in (
+        (0.0, 0.002, Clip.ACCELERATION),
+        (1.0, 0.02, Clip.SPEED | Clip.ACCELERATION),
+        (1.45, 0.0151, Clip.SPEED),
+        (1.0, -0.002, Clip.ACCELERATION),
+        (0.0, 0.0, Clip(0)),
+    ):
+        told = Told(start, np.eye(14)[at] * velocity, start)
+        asked = start + np.eye(14)[at] * jump
+        clips = limit(told, asked, start, FAR).clips
+        assert Clip(int(clips[at])) == reasons
+        assert not clips[np.arange(14) != at].any()
+
+
+def test_the_lead_is_a_reason_of_its_own() -> None:
+    start = np.clip(HOME, LIMITS.lower + 1.0, LIMITS.upper - 1.0)
+    at = index("right_joint3")
+    told = Told(start, np.zeros(14), start)
+    measured = start - np.eye(14)[at] * LIMITS.lead[at]
+    verdict = limit(told, start + np.eye(14)[at] * 0.0001, measured, LIMITS)
+    assert Clip(int(verdict.clips[at])) == Clip.LEAD
+    np.testing.assert_allclose(verdict.told.position, start, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", CHANNELS)
