@@ -91,7 +91,7 @@ def test_a_rig_that_parks_itself_does_so_only_from_standing(mode: Mode) -> None:
 
 def test_targets_are_commanded_in_every_mode_but_the_four_without_torque() -> None:
     assert set(Mode) - TORQUE_ON == {Mode.OFF, Mode.RELAXED, Mode.FALLING, Mode.FAULT}
-    assert TORQUE_ON - MOVING == {Mode.IDLE, Mode.HOLD}
+    assert {Mode.IDLE, Mode.HOLD} == TORQUE_ON - MOVING
 
 
 def test_falling_is_never_reported_as_held() -> None:
