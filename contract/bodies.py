@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -187,7 +186,7 @@ def from_parts(kind: str, body: Any, arrays: Mapping[str, NDArray]) -> Message:
     """The typed message; raises `CodecError` when an array is missing or unknown."""
     if kind in _PLAIN:
         _require_arrays(kind, arrays, ())
-        return _PLAIN[kind][0](**{name: getattr(body, name) for name in type(body).model_fields})
+        return _PLAIN[kind][0](**vars(body))
     return _WITH_ARRAYS[kind](body, arrays)
 
 
@@ -209,14 +208,19 @@ def _observation_parts(message: Observation) -> Parts:
 
 
 def _observation(body: ObservationBody, arrays: Mapping[str, NDArray]) -> Observation:
-    images = {name[len(IMAGE) :]: array for name, array in arrays.items() if name.startswith(IMAGE)}
-    _require_arrays("observation", arrays, ("joints", "prefix", *(IMAGE + role for role in images)))
-    plain = {name: getattr(body, name) for name in ObservationBody.model_fields}
-    return Observation(joints=arrays["joints"], prefix=arrays["prefix"], images=images, **plain)
+    return _assembled(vars(body), arrays)
 
 
 def _imagine(body: ImagineBody, arrays: Mapping[str, NDArray]) -> ImagineRequest:
-    return ImagineRequest(_observation(body, arrays), body.chunks)
+    plain = dict(vars(body))
+    chunks = plain.pop("chunks")
+    return ImagineRequest(_assembled(plain, arrays), chunks)
+
+
+def _assembled(plain: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> Observation:
+    images = {name[len(IMAGE) :]: array for name, array in arrays.items() if name.startswith(IMAGE)}
+    _require_arrays("observation", arrays, ("joints", "prefix", *(IMAGE + role for role in images)))
+    return Observation(joints=arrays["joints"], prefix=arrays["prefix"], images=images, **plain)
 
 
 def _chunk_parts(message: ActionChunk) -> Parts:
@@ -252,8 +256,7 @@ def _chunk(body: ChunkBody, arrays: Mapping[str, NDArray]) -> ActionChunk:
 
 def _frames(body: FramesBody, arrays: Mapping[str, NDArray]) -> ImaginedFrames:
     _require_arrays("frames", arrays, ("frames",))
-    plain = {name: getattr(body, name) for name in FramesBody.model_fields}
-    return ImaginedFrames(frames=np.asarray(arrays["frames"]), **plain)
+    return ImaginedFrames(frames=arrays["frames"], **vars(body))
 
 
 def _require_arrays(kind: str, arrays: Mapping[str, NDArray], wanted: tuple[str, ...]) -> None:

@@ -32,12 +32,11 @@ _SCALARS: Final = (bool, int, float, str, type(None))
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray]) -> list[Buffer]:
     """Frames of a message. Raises `FieldError` with the path of the first thing that cannot travel."""
-    _require_plain(header, "")
     if len(arrays) > MAX_ARRAYS:
         raise FieldError("arrays", expected=f"at most {MAX_ARRAYS}", got=len(arrays), remedy="send fewer arrays")
     ready = {name: _sendable(name, array) for name, array in arrays.items()}
     table = [[name, array.dtype.str, list(array.shape)] for name, array in ready.items()]
-    head = msgpack.packb({**header, "arrays": table}, use_bin_type=True)
+    head = _packed({**header, "arrays": table})
     if len(head) > MAX_HEADER_BYTES:
         raise FieldError("header", expected=f"at most {MAX_HEADER_BYTES} bytes", got=len(head), remedy="send less text")
     return [head, *(array.data.cast("B") if array.size else b"" for array in ready.values())]
@@ -63,6 +62,26 @@ def unpack(frames: Sequence[Buffer]) -> tuple[dict[str, Any], dict[str, NDArray]
             raise CodecError(f"array {name}", expected="one", got="two", remedy="name each array once")
         arrays[name] = _array(name, dtype, shape, memoryview(frame))
     return header, arrays
+
+
+def _packed(header: dict[str, Any]) -> bytes:
+    """The header as msgpack; the slow search for what cannot travel runs only when there is something to find."""
+    try:
+        if _is_plain(header):
+            return bytes(msgpack.packb(header))
+    except (ValueError, OverflowError):
+        pass  # text that is no text, or a number beyond 64 bits: the search names it
+    _require_plain(header, "")
+    return bytes(msgpack.packb(header))
+
+
+def _is_plain(value: object) -> bool:
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind is dict:
+        return all(type(key) is str for key in value) and all(map(_is_plain, value.values()))  # type: ignore[attr-defined]
+    return kind in (list, tuple) and all(map(_is_plain, value))  # type: ignore[call-overload]
 
 
 def _require_plain(value: object, path: str) -> None:
@@ -123,21 +142,24 @@ def read_header(frame: Buffer) -> dict[str, Any]:
 
 
 def _entry(entry: object) -> tuple[str, np.dtype, tuple[int, ...]]:
-    bad = CodecError("arrays", expected="[name, dtype, shape]", got=repr(entry)[:200], remedy="see docs/protocol.md")
     if not isinstance(entry, list) or len(entry) != 3:
-        raise bad
+        raise _bad_entry(entry)
     name, dtype, shape = entry
     if not isinstance(name, str) or not isinstance(dtype, str) or not isinstance(shape, list):
-        raise bad
+        raise _bad_entry(entry)
     if dtype not in DTYPES:
         raise CodecError(
             f"dtype of {name[:64]}", expected=", ".join(DTYPES), got=dtype[:64], remedy="send one of those dtypes"
         )
     if len(shape) > MAX_NDIM or not all(type(n) is int and 0 <= n <= MAX_ARRAY_BYTES for n in shape):
-        raise bad
-    if math.prod(n or 1 for n in shape) > MAX_ARRAY_BYTES:  # an empty array may not hide axes that numpy cannot hold
-        raise bad
+        raise _bad_entry(entry)
+    if 0 in shape and math.prod(n or 1 for n in shape) > MAX_ARRAY_BYTES:
+        raise _bad_entry(entry)  # an empty array may not hide axes that numpy cannot hold
     return name, DTYPES[dtype], tuple(shape)
+
+
+def _bad_entry(entry: object) -> CodecError:
+    return CodecError("arrays", expected="[name, dtype, shape]", got=repr(entry)[:200], remedy="see docs/protocol.md")
 
 
 def _array(name: str, dtype: np.dtype, shape: tuple[int, ...], frame: memoryview) -> NDArray:

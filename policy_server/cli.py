@@ -137,18 +137,22 @@ def calibrate(
 
 @app.command(name="bench")
 def bench(
-    what: Annotated[Literal["wire"], tyro.conf.Positional], json: Path = Path("out/bench/wire.json"), rounds: int = 400
+    what: Annotated[Literal["wire"], tyro.conf.Positional],
+    json: Path = Path("out/bench/wire.json"),
+    rounds: int = 600,
+    bundle: Path = Path("bundles/tiny"),
 ) -> None:
     """Measure the stack: `wire` compares a replan's time outside the engine with the bare transport.
 
     Args:
         what: which benchmark.
         json: file for the results.
-        rounds: measured replans of each kind, after as many as a tenth for warm-up.
+        rounds: measured replans, after a tenth as many for warm-up.
+        bundle: whose head is timed with and without reading the Temporal Ratio.
     """
     from policy_server.bench.wire import bench_wire
 
-    bench_wire(json, rounds)
+    bench_wire(json, rounds, bundle)
 
 
 def main() -> None:

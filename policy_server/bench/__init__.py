@@ -1,1 +1,1 @@
-"""Measurements that people can repeat."""
+"""Benchmarks of the server side."""

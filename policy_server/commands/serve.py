@@ -6,6 +6,7 @@ import logging
 import sys
 from pathlib import Path
 
+from contract.heap import keep_freed_memory
 from contract.server_info import ServerInfo
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.served_policy import ServedPolicy
@@ -14,6 +15,7 @@ from policy_server.server.service import ServeSettings
 
 def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop_with_stdin: bool) -> None:
     """Serve until stopped. Raises `StackError` for a bad setting, a bundle or engine that cannot serve, or a hang."""
+    keep_freed_memory()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
 
     def load() -> ServedPolicy:

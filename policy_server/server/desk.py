@@ -39,9 +39,13 @@ class Desk:
 
     def info(self) -> ServerInfo:
         """The present ServerInfo. Raises `BusyError` while the policy loads."""
+        loaded = self._require_loaded()
+        return loaded.model_copy(update={"state": self.state})
+
+    def _require_loaded(self) -> ServerInfo:
         if self._loaded is None:
             raise BusyError("server", expected="READY", got="LOADING", remedy="the policy is loading; ask again")
-        return self._loaded.model_copy(update={"state": self.state})
+        return self._loaded
 
     def handle(self, peer: bytes, frames: Sequence[Buffer], now_ns: int) -> None:
         """Take one message of `peer`. Whatever is wrong with it becomes an error reply or a counted drop."""
@@ -100,7 +104,7 @@ class Desk:
     def _question(self, peer: bytes, request_id: int, question: Observation | ImagineRequest, now_ns: int) -> None:
         job = Job(self._sessions.of(_observation(question).session, peer), peer, request_id, question, now_ns)
         job.session.heard_ns = now_ns
-        check_observation(job.observation, self.info())
+        check_observation(job.observation, self._require_loaded())
         older = self._schedule.put(job)
         if older is not None:
             self.counters.superseded += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -41,6 +42,8 @@ def serve_until_stopped(
             server.turn()
         if not stop.is_set():
             on_ready(server.info())
+            gc.collect()
+            gc.freeze()  # what loading made stays for good; looking through it again and again costs milliseconds
             print(f"{READY_PREFIX}{endpoint}", flush=True)
         while not stop.is_set():
             server.turn()

@@ -43,12 +43,11 @@ def bind(socket: zmq.Socket, endpoint: str) -> None:
 
 def receive(socket: zmq.Socket) -> tuple[bytes, list[Buffer]] | None:
     """Peer and frames of one waiting message, None when there is none. Frames beyond the limit are thrown away."""
-    try:
-        peer = socket.recv(zmq.NOBLOCK)
-    except zmq.Again:
+    if not int(socket.get(zmq.EVENTS)) & zmq.POLLIN:
         return None
-    frames: list[Buffer] = []
-    while socket.rcvmore:
+    frame = socket.recv(zmq.NOBLOCK, copy=False)
+    peer, frames = frame.bytes, list[Buffer]()
+    while frame.more:
         frame = socket.recv(zmq.NOBLOCK, copy=False)
         if len(frames) < _KEPT_FRAMES:
             frames.append(frame.buffer)

@@ -50,11 +50,8 @@ class Dealer:
 
     def receive(self) -> Iterator[list[Buffer]]:
         """Frames of each waiting message; frames beyond the protocol's limit are thrown away. Ends when closed."""
-        while not self._socket.closed:
-            try:
-                frame = self._socket.recv(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
-                return
+        while not self._socket.closed and int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN:
+            frame = self._socket.recv(zmq.NOBLOCK, copy=False)
             frames: list[Buffer] = [frame.buffer]
             while frame.more:
                 frame = self._socket.recv(zmq.NOBLOCK, copy=False)
@@ -64,11 +61,8 @@ class Dealer:
 
     def events(self) -> Iterator[Event]:
         """What happened to the connection since the last call."""
-        while True:
-            try:
-                message = self._monitor.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                return
+        while int(self._monitor.get(zmq.EVENTS)) & zmq.POLLIN:
+            message = self._monitor.recv_multipart(zmq.NOBLOCK)
             meaning = _MEANING.get(parse_monitor_message(message)["event"])
             if meaning is not None:
                 yield meaning

@@ -50,10 +50,16 @@ def server_info(height: int = 4, width: int = 6, **changes: Any) -> ServerInfo:
     return ServerInfo(**{**facts, **changes})
 
 
+def shade(camera: int, sequence: int) -> np.uint8:
+    """What the pixels of one image carry."""
+    return np.uint8((40 * camera + sequence) % 256)
+
+
 def observation(height: int = 4, width: int = 6, sequence: int = 1, **changes: Any) -> Observation:
     """An observation that `server_info` of the same size accepts. Every image is filled from sequence and role."""
     images = {
-        role: np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3) + np.uint8((40 * i + sequence) % 256)
+        role: np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3)
+        + np.uint8((40 * i + sequence) % 256)
         for i, role in enumerate(ROLES)
     }
     whole = Observation(

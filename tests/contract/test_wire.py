@@ -126,7 +126,7 @@ def test_arrays_that_cannot_travel_are_refused_by_the_sender_with_their_name(arr
 def test_bfloat16_is_refused_by_the_sender_with_its_name() -> None:
     """B07: numpy cannot say what it is, so the other side could not either."""
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
-    with pytest.raises(FieldError, match="array odd.*bfloat16"):
+    with pytest.raises(FieldError, match=r"array odd.*bfloat16"):
         pack({}, {"odd": np.zeros(3, bfloat16)})
 
 

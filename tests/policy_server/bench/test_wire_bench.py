@@ -1,0 +1,46 @@
+"""The wire benchmark measures what it says, on few rounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.errors import ConfigurationError
+from policy_server.bench import wire
+from policy_server.bench.children import child
+from policy_server.bench.percentiles import percentiles_ms
+
+
+def test_percentiles_are_in_milliseconds() -> None:
+    assert percentiles_ms([1_000_000] * 99 + [101_000_000]) == {"p50": 1.0, "p95": 1.0, "p99": 2.0}
+
+
+def test_stack_and_floor_are_measured_in_one_run_on_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        wire, "masses_share", lambda bundle, rounds: {"tr_share_of_head_p50": None, "tr_share_reason": "x"}
+    )
+    out = tmp_path / "bench" / "wire.json"
+    wire.bench_wire(out, 10, Path("none"))
+    result: dict[str, Any] = json.loads(out.read_text())
+    assert result["rounds"] == 10
+    assert result["request_bytes"] > 3 * 480 * 640 * 3
+    assert set(result["replans_by_branches"]) == {"3"}, "the scripted engine must make guidance run"
+    assert 0 < result["floor_ms"]["p50"] < result["stack_ms"]["p50"]
+    assert result["stack_over_floor_p50"] == pytest.approx(
+        result["stack_ms"]["p50"] / result["floor_ms"]["p50"], rel=1e-2
+    )
+    assert "stack / floor" in capsys.readouterr().out
+
+
+def test_a_process_of_the_benchmark_that_ends_is_named() -> None:
+
+    with (
+        child("policy_server.bench.no_such_module") as missing,
+        pytest.raises(ConfigurationError, match="no_such_module"),
+    ):
+        missing.line()
