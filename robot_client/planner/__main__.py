@@ -20,6 +20,7 @@ from pathlib import Path
 import cv2
 
 from contract.errors import StackError
+from contract.heap import keep_freed_memory
 from contract.station import load_station
 from robot_client.camera_roles import offered_roles
 from robot_client.channel import Channel, channel_from_fd
@@ -64,6 +65,7 @@ def main() -> int:
     parser.add_argument("--loop-fd", type=int, required=True)
     arguments = parser.parse_args()
     cv2.setNumThreads(1)
+    keep_freed_memory()
     try:
         config = read_config(arguments.config, PlannerConfig)
         return run_planner(config, channel_from_fd(arguments.loop_fd), channel_from_fd(arguments.supervisor_fd))
