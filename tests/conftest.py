@@ -1,4 +1,4 @@
-"""One compiled twin for all tests of this folder; OpenGL is chosen before anything imports MuJoCo."""
+"""OpenGL is chosen once, before any test module imports MuJoCo (i2rt does, so a test of the arms can be first)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def twin() -> Iterator[Twin]:
-    """A twin in simulated time; every test resets it."""
+    """One compiled twin in simulated time; every test resets it."""
     from robot_client.twin.twin import make_twin
 
     made = make_twin()
