@@ -7,6 +7,8 @@ from typing import Final, Literal
 from contract.errors import LinkError, LinkTimeoutError
 
 Cause = Literal["none", "refused", "connected", "shaken", "unwelcome", "lost", "busy"]
+"""No connection yet; nothing listens; TCP is up; the ZeroMQ handshake is done; it failed; the connection ended; the
+policy is loading."""
 
 _WORDS: Final[dict[Cause, str]] = {
     "none": "no connection: the host does not answer",

@@ -1,15 +1,12 @@
-"""Keeps one session with the server alive: connect, hello, heartbeats, probes, silence, and connect again."""
+"""Keeps one session with the server alive: hello, heartbeats, probes, silence, and all of it again after a loss."""
 
 from __future__ import annotations
 
 import logging
-import select
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal
-
-import zmq
 
 from contract.bodies import Message
 from contract.codec import Envelope, decode, encode, request_id_of
@@ -18,11 +15,10 @@ from contract.messages import ErrorReply, Goodbye, Ping, Pong, Probe, ProbeAnswe
 from contract.server_info import ServerInfo
 from contract.wire import Buffer
 from robot_client.link import greeting
-from robot_client.link.backoff import Backoff
 from robot_client.link.budgets import Budgets
 from robot_client.link.causes import Cause, no_session
 from robot_client.link.counters import LinkCounters
-from robot_client.link.dealer import GOODBYE_MS, Dealer, Event, open_dealer
+from robot_client.link.transport import NEVER_NS, Transport
 
 LinkState = Literal["CLOSED", "CONNECTING", "READY", "SILENT", "REFUSED"]
 
@@ -55,36 +51,23 @@ class Connection:
         self.refusal: StackError | None = None
         self.generation = 0
         """Raised whenever requests of before can no longer be answered."""
-        self._roles, self._budgets, self._keys = roles, budgets, keys
-        self._counters, self._clock = counters, clock
+        self._roles, self._budgets, self._counters, self._clock = roles, budgets, counters, clock
         self._instance = greeting.new_instance()
-        self._backoff = Backoff()
-        self._context: zmq.Context | None = None
-        self._dealer: Dealer | None = None
-        self._cause: Cause = "none"
-        self._last_id = 0
-        self._hello_id = self._pings = 0
-        self._heard_ns = self._opened_ns = self._retry_ns = self._hello_due_ns = self._ping_due_ns = 0
+        self._transport = Transport(address, keys, clock)
+        self._last_id = self._hello_id = self._pings = 0
+        self._heard_ns = self._hello_due_ns = self._ping_due_ns = 0
 
     def open(self) -> None:
         """Begin to connect, or begin again after a refusal."""
-        if self._context is None:
-            self._context = zmq.Context()
         if self.state in ("CLOSED", "REFUSED"):
             self.refusal = None
-            self._drop_dealer("none")
-            self._retry_ns = self._clock()
+            self._lose()
+            self._transport.open()
 
     def close(self) -> None:
-        """Say goodbye and give everything back; takes at most `GOODBYE_MS` whatever is still unsent."""
-        if self._dealer is not None:
-            if self.state in ("READY", "SILENT"):
-                self._dealer.send(encode(Goodbye(self.session), self.next_id()))
-            self._dealer.close(GOODBYE_MS)
-            self._dealer = None
-        if self._context is not None:
-            self._context.term()
-            self._context = None
+        """Say goodbye and give everything back; takes 100 ms at most, whatever is still unsent."""
+        known = self.state in ("READY", "SILENT")
+        self._transport.close(encode(Goodbye(self.session), self.next_id()) if known else None)
         self.state = "CLOSED"
 
     def next_id(self) -> int:
@@ -94,34 +77,30 @@ class Connection:
 
     def send(self, frames: Sequence[Buffer]) -> bool:
         """Send at once; False when it cannot be now."""
-        return self._dealer is not None and self._dealer.send(frames)
+        return self._transport.send(frames)
 
     def wait(self, until_ns: int, wake_on: Sequence[int]) -> None:
         """Return when there may be something to do, at `until_ns` at the latest."""
-        timeout_ms = max(0, -(-(min(until_ns, self._next_due_ns()) - self._clock()) // 1_000_000))
-        if self._dealer is not None:
-            self._dealer.wait(timeout_ms, wake_on)
-        else:
-            select.select(wake_on, (), (), timeout_ms / 1e3)
+        self._transport.wait(min(until_ns, self._next_due_ns()), wake_on)
 
     def traffic(self) -> Iterator[Envelope | tuple[int, StackError]]:
         """Answers to requests of the owner: envelopes, or (request id, error) for a broken one.
 
         Everything else (events, welcome, pongs, probes, timers) is dealt with on the way.
         """
-        if self._dealer is not None:
-            for frames in self._dealer.receive():
-                yield from self._take(frames)
-        self._follow_events()
-        self._follow_time(self._clock())
+        for frames in self._transport.receive():
+            yield from self._take(frames)
+        now_ns = self._clock()
+        for cause in self._transport.follow(now_ns):
+            if cause == "shaken":
+                self._say_hello_again()
+            elif cause != "connected":
+                self._lose()
+        self._follow_time(now_ns)
 
     def failure(self, budget_ms: float) -> StackError:
         """Why there is no session after `budget_ms`."""
-        if self.refusal is not None:
-            return self.refusal
-        return no_session(self.address, budget_ms, self._cause)
-
-    # -- incoming --
+        return self.refusal or no_session(self.address, budget_ms, self._transport.cause)
 
     def _take(self, frames: Sequence[Buffer]) -> Iterator[Envelope | tuple[int, StackError]]:
         try:
@@ -159,7 +138,7 @@ class Connection:
         if isinstance(verdict, Welcome):
             self._take_welcome(verdict.info)
         elif verdict.code == "busy":
-            self._cause = "busy"
+            self._transport.cause = "busy"
             self._hello_due_ns = self._clock() + _BUSY_NS
         else:
             self._refuse(from_wire(verdict.code, verdict.what, verdict.expected, verdict.got, verdict.remedy))
@@ -173,93 +152,71 @@ class Connection:
         self.info, self.state, self.server_state = info, "READY", info.state
         self.generation += 1
         self._counters.connections += 1
-        self._backoff.reset()
+        self._transport.settled()
         _log.info("session %s with %s: %s on %s", self.session, self.address, info.model_id, info.runs_on)
 
     def _refuse(self, error: StackError) -> None:
         _log.error("refused: %s", error)
-        self._drop_dealer("none")
+        self._lose()
+        self._transport.rest()
         self.state, self.refusal = "REFUSED", error
 
-    # -- connection --
-
-    def _follow_events(self) -> None:
-        for event in self._dealer.events() if self._dealer is not None else ():
-            self._follow(event)
-            if self._dealer is None:
-                return
-
-    def _follow(self, event: Event) -> None:
-        if event in ("connected", "shaken"):
-            self._cause = event
-            if event == "shaken":
-                self._say_hello_again()
-        else:
-            self._drop_dealer(event)
-
     def _follow_time(self, now_ns: int) -> None:
-        if self.state in ("CLOSED", "REFUSED"):
+        if self.state in ("CLOSED", "REFUSED") or not self._transport.has_socket:
             return
-        if self._dealer is None:
-            self._open_dealer(now_ns)
-        elif self.state == "CONNECTING":
+        if self.state == "CONNECTING":
             self._insist(now_ns)
         else:
             self._beat(now_ns)
 
-    def _open_dealer(self, now_ns: int) -> None:
-        if now_ns >= self._retry_ns and self._context is not None:
-            self._dealer = open_dealer(self._context, self.address, self._keys)
-            self._opened_ns = now_ns
-
     def _insist(self, now_ns: int) -> None:
-        if self._cause in ("shaken", "busy") and now_ns >= self._hello_due_ns:
+        if self._may_say_hello() and now_ns >= self._hello_due_ns:
             self._hello_id = self.next_id()
             self._say(greeting.hello(self.session, self._instance), self._hello_id)
             self._hello_due_ns = now_ns + _HELLO_NS
-        if now_ns - max(self._opened_ns, self._heard_ns) > self._patience_ns():
-            self._drop_dealer(self._cause)
+        if now_ns > self._giving_up_ns():
+            self._give_up(self._transport.cause)
 
     def _beat(self, now_ns: int) -> None:
         if now_ns >= self._ping_due_ns:
             self._pings += 1
             self._say(Ping(self.session, self._pings), self.next_id())
             self._ping_due_ns = now_ns + int(self._budgets.heartbeat_ms * 1e6)
-        quiet_ns = now_ns - self._heard_ns
-        if quiet_ns > self._patience_ns():
-            self._drop_dealer("shaken")
-        elif quiet_ns > self._budgets.silent_ms * 1e6 and self.state == "READY":
+        if now_ns > self._giving_up_ns():
+            self._give_up("shaken")
+        elif self.state == "READY" and now_ns - self._heard_ns > self._budgets.silent_ms * 1e6:
             self.state = "SILENT"
             _log.warning("%s is silent", self.address)
 
-    def _patience_ns(self) -> int:
-        return int(3e6 * self._budgets.silent_ms)
-
     def _say_hello_again(self) -> None:
         """The server does not know us on this connection (it is new, or the server is)."""
-        self.state = "CONNECTING"
-        self.generation += 1
-        self._hello_due_ns, self._hello_id = 0, 0
+        self._lose()
+        self._hello_due_ns = 0
         self._insist(self._clock())
 
-    def _drop_dealer(self, cause: Cause) -> None:
+    def _give_up(self, cause: Cause) -> None:
+        self._transport.drop(cause)
+        self._lose()
+
+    def _lose(self) -> None:
+        """There is no session; what was asked cannot be answered any more."""
         self.state = "CONNECTING"
         self.generation += 1
-        self._cause, self._hello_id = cause, 0
-        self._retry_ns = self._clock() + self._backoff.pause_ns()
-        if self._dealer is not None:
-            self._dealer.close()
-            self._dealer = None
+        self._hello_id = 0
 
     def _say(self, message: Message, request_id: int) -> None:
         self.send(encode(message, request_id))
 
+    def _may_say_hello(self) -> bool:
+        return self._transport.cause in ("shaken", "busy")
+
+    def _giving_up_ns(self) -> int:
+        """When a socket on which nothing is heard is replaced."""
+        return max(self._transport.opened_ns, self._heard_ns) + int(3e6 * self._budgets.silent_ms)
+
     def _next_due_ns(self) -> int:
-        if self.state in ("CLOSED", "REFUSED"):
-            return 2**63
-        if self._dealer is None:
-            return self._retry_ns
+        if self.state in ("CLOSED", "REFUSED") or not self._transport.has_socket:
+            return NEVER_NS
         if self.state == "CONNECTING":
-            giving_up_ns = max(self._opened_ns, self._heard_ns) + self._patience_ns()
-            return min(giving_up_ns, self._hello_due_ns) if self._cause in ("shaken", "busy") else giving_up_ns
+            return min(self._giving_up_ns(), self._hello_due_ns) if self._may_say_hello() else self._giving_up_ns()
         return self._ping_due_ns

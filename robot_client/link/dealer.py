@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
 from contract.wire import MAX_ARRAY_BYTES, MAX_ARRAYS, Buffer
+from robot_client.link.causes import Cause
 from robot_client.link.client_keys import use_keys
-
-Event = Literal["connected", "shaken", "refused", "lost", "unwelcome"]
-"""TCP is up; the ZeroMQ handshake is done; nothing listens there; the connection ended; the handshake failed."""
 
 _KEPT_FRAMES: Final = MAX_ARRAYS + 2
 _QUEUED_MESSAGES: Final = 6
 GOODBYE_MS: Final = 100
 """Longest that closing waits for unsent messages."""
 
-_MEANING: Final[dict[int, Event]] = {
+_MEANING: Final[dict[int, Cause]] = {
     zmq.EVENT_CONNECTED: "connected",
     zmq.EVENT_HANDSHAKE_SUCCEEDED: "shaken",
     zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL: "unwelcome",
@@ -59,7 +57,7 @@ class Dealer:
                     frames.append(frame.buffer)
             yield frames
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[Cause]:
         """What happened to the connection since the last call."""
         while int(self._monitor.get(zmq.EVENTS)) & zmq.POLLIN:
             message = self._monitor.recv_multipart(zmq.NOBLOCK)

@@ -96,6 +96,7 @@ class PolicyLink:
         """
         asked = self._asked(observation, self._budgets.reply_ms if budget_ms is None else budget_ms)
         self._requests.put(asked)
+        self._requests.send(self._send)  # first the images on their way, then what else is due
         self._work()
         return asked.request_id
 

@@ -9,10 +9,10 @@ from contract.errors import LinkTimeoutError, StackError
 from contract.types import Skipped
 from robot_client.link.asked import Answer, Asked, Outcome
 from robot_client.link.counters import LinkCounters
+from robot_client.link.transport import NEVER_NS
 
 WINDOW: Final = 3
 """Observations on their way at once: one in the engine, one waiting for it, one in the network."""
-NEVER_NS: Final = 2**63
 
 
 class Requests:
