@@ -1,6 +1,6 @@
-"""`python -m policy_server.bench.echo_server`: the floor. Copies the images of a request once, returns a fixed reply.
+"""`python -m policy_server.bench.echo_server`: a bare ROUTER that reads no header, checks nothing and copies nothing.
 
-A bare ROUTER and nothing else: no header is read and nothing is checked.
+Its reply to everything is the frames after `SET_REPLY` in the last message that began with that.
 """
 
 from __future__ import annotations
@@ -8,14 +8,9 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-import numpy as np
 import zmq
 
 SET_REPLY: Final = b"set reply"
-"""First frame of the message whose other frames are the reply from then on."""
-REUSE: Final = b"reuse"
-"""First frame of a request whose images are copied into memory kept from the last one, not into new memory."""
-_IMAGE_BYTES: Final = 100_000
 
 
 def main() -> None:
@@ -27,16 +22,10 @@ def main() -> None:
     poller.register(socket, zmq.POLLIN)
     poller.register(sys.stdin.fileno(), zmq.POLLIN)
     reply: list[bytes] = []
-    kept: list[np.ndarray] = []
     while sys.stdin.fileno() not in dict(poller.poll()):
-        peer, kind, *frames = socket.recv_multipart(copy=False)
-        if kind.bytes == SET_REPLY:
-            reply = [frame.bytes for frame in frames]
-        images = [np.frombuffer(frame.buffer, np.uint8) for frame in frames if len(frame) > _IMAGE_BYTES]
-        if kind.bytes != REUSE or len(kept) != len(images):
-            kept = [np.empty_like(image) for image in images]
-        for target, image in zip(kept, images, strict=True):
-            np.copyto(target, image)
+        peer, *frames = socket.recv_multipart(copy=False)
+        if frames[0].bytes == SET_REPLY:
+            reply = [frame.bytes for frame in frames[1:]]
         socket.send_multipart([peer, *reply], copy=False)
 
 
