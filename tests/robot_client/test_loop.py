@@ -78,7 +78,7 @@ def test_old_joints_lead_to_hold_within_their_age_limit(mode: str) -> None:
     assert stage.mode == mode
     frozen = stage.rig.joints()
     stage.rig.joints = lambda: frozen  # type: ignore[method-assign]
-    ticks = stage.run_until(lambda: stage.mode == "HOLD", 0.2)
+    ticks = stage.run_until(lambda: stage.mode == "HOLD", STATION.timing.joints_max_age_ms / 1e3 + 0.1)
     assert ticks[-1].stamp_ns - frozen.stamp_ns <= (STATION.timing.joints_max_age_ms + 10) * NS_PER_MS
     assert "joints are" in stage.reason
     stage.run(0.3)
@@ -94,7 +94,7 @@ def test_torque_is_refused_without_a_fresh_reading_and_the_person_is_told_why() 
     stage.run(0.1)
     frozen = stage.rig.joints()
     stage.rig.joints = lambda: frozen  # type: ignore[method-assign]
-    stage.run(0.2)
+    stage.run(STATION.timing.joints_max_age_ms / 1e3 + 0.1)
     stage.person("enable")
     stage.run(0.2)
     assert stage.mode == "RELAXED"
