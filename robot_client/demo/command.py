@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from contract.errors import StackError
 from robot_client.demo.interrupt import Interrupt
-from robot_client.demo.run import Run, write_replans
+from robot_client.demo.replans import write_replans
+from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
 from robot_client.twin.layouts import make_layout
 from robot_client.twin.tasks import parse
@@ -36,8 +36,6 @@ def run_demo(settings: RunSettings) -> int:
 
 def _with_instruction(settings: RunSettings) -> RunSettings:
     """The instruction as the suite writes it; without one, what the seed's layout is about."""
-    from dataclasses import replace
-
     task = parse(settings.instruction) if settings.instruction else make_layout(settings.seed, None).task
     return replace(settings, instruction=task.instruction)
 
@@ -64,10 +62,3 @@ def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -
 def default_bundle() -> Path:
     """The bundle of the repository."""
     return Path(__file__).resolve().parents[2] / "bundles" / "tiny"
-
-
-def quiet_threads() -> None:
-    """One thread for array libraries: the cores belong to loop, twin and policy."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        with contextlib.suppress(KeyError):
-            os.environ.setdefault(name, "1")

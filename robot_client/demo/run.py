@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from rich.console import Console
-from rich.live import Live
 
 from contract.station import load_station
 from robot_client.clock import MonotonicClock
@@ -18,7 +14,8 @@ from robot_client.demo.history import History
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.processes import Processes
 from robot_client.demo.settings import RunSettings
-from robot_client.demo.view import Seen, line, screen
+from robot_client.demo.shown import Shown
+from robot_client.demo.view import Seen, line
 from robot_client.demo.watcher import Watcher
 from robot_client.link.policy_link import PolicyLink
 from robot_client.local_messages import LocalMessage, LoopStatus, PlanFailure, PolicyReady, ReplanRecord
@@ -27,7 +24,6 @@ from robot_client.rigs.choose import make_rig
 
 STEP_S: Final = 0.1
 FILM_HZ: Final = 10
-LINE_S: Final = 2.0
 END_S: Final = 5.5
 """Longest brake, hold and park of the loop; the whole end stays below 8 s."""
 AFTER_SUCCESS_S: Final = 2.0
@@ -183,53 +179,8 @@ class Run:
         if self._film is not None:
             self._film.close()
 
-    def _shown(self) -> _Shown:
-        return _Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)
+    def _shown(self) -> Shown:
+        return Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)
 
     def _say(self, text: str) -> None:
         self._console.print(text, style="dim", highlight=False)
-
-
-class _Shown:
-    """The live screen on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, console: Console, seen: Seen, live: bool) -> None:
-        self._console, self._seen = console, seen
-        self._live = Live(console=console, auto_refresh=False, transient=False) if live else None
-        self._next_line_s = 0.0
-
-    def __enter__(self) -> Callable[[], None]:
-        if self._live is not None:
-            self._live.__enter__()
-        return self._show
-
-    def __exit__(self, *error: object) -> None:
-        if self._live is not None:
-            self._live.__exit__(*error)  # type: ignore[arg-type]
-
-    def _show(self) -> None:
-        if self._live is not None:
-            self._live.update(screen(self._seen), refresh=True)
-        elif time.monotonic() >= self._next_line_s:
-            self._next_line_s = time.monotonic() + LINE_S
-            self._console.print(line(self._seen), highlight=False, soft_wrap=True)
-
-
-def write_replans(path: Path, history: History) -> None:
-    """One JSON line for each answered replan: what `yam-policy calibrate` reads."""
-    with path.open("w", encoding="utf-8") as file:
-        for replan in history.replans:
-            entry = {
-                "tr": replan.tr_value,
-                "density": replan.tr_density,
-                "rank": replan.tr_rank if replan.tr_rank == replan.tr_rank else None,
-                "scales": {"lang": replan.scale_lang, "plan": replan.scale_plan},
-                "guidance": replan.guidance,
-                "branches": list(replan.branches_run),
-                "dropped": list(replan.branches_dropped),
-                "instruction": replan.instruction,
-                "engine_id": replan.engine_id,
-                "asked_ns": replan.asked_ns,
-                "durations_ns": dict(replan.durations_ns),
-            }
-            file.write(json.dumps(entry) + "\n")
