@@ -73,11 +73,11 @@ class PlanFailure:
 
 @dataclass(frozen=True, slots=True)
 class PersonEvent:
-    """What a person did. `text` is the instruction for "instruction", else empty.
+    """What a person did. `text` is the instruction for "instruction", a confirmation for "relax" and "power_off".
 
     enable: torque on, told seeded from measured. engage: hand the arms to the policy. hold, stop: brake and hold.
     release: HOLD to IDLE. home, park: move to that pose of the station. finish: end of the run; brake, hold, on the
-    twin park, then exit.
+    twin park, then exit. relax, power_off: on real arms only at rest, and only with the text "supported".
     """
 
     act: PersonAct

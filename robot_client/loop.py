@@ -12,7 +12,7 @@ from robot_client.clock import Clock
 from robot_client.modes import MOVING, TORQUE_ON, Event, Mode
 from robot_client.pacer import Beat
 from robot_client.pilot import Pilot
-from robot_client.rigs.base import JointReading, Rig, Stop
+from robot_client.rigs.base import ArmFallingError, HeldError, JointReading, Rig, Stop
 from robot_client.safety.limiter import at_rest, brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, Verdict, seeded
 from robot_client.safety.veto import checked_target
@@ -20,7 +20,12 @@ from robot_client.sources.base import Asked, Moment
 from robot_client.ticks import TickRecord
 
 _NOTHING = Asked(None)
-_LET_GO = {Mode.RELAXED: Stop.RELAX, Mode.OFF: Stop.POWER_OFF, Mode.FAULT: Stop.HOLD}
+_LET_GO = {
+    Mode.RELAXED: Stop.RELAX,
+    Mode.OFF: Stop.POWER_OFF,
+    Mode.FAULT: Stop.HOLD,
+    Mode.FALLING: Stop.HOLD,  # the other arm
+}
 
 
 class Loop:
@@ -76,6 +81,9 @@ class Loop:
             if not np.isfinite(reading.positions).all():
                 raise RigError("measured joints", expected="finite values", got=reading.positions)
             self.reading = reading
+        except ArmFallingError as error:
+            self._pilot.happens(Event.MOTOR_DEAD, str(error))
+            return
         except RigError as error:
             if self.reading is not None:
                 self._pilot.happens(Event.RIG_FAILED, str(error))
@@ -106,7 +114,7 @@ class Loop:
             self._told = None
             self._let_go(mode)
         elif self._told is None and self.reading is not None:
-            self._told = seeded(self.reading.positions)
+            self._told = _seed(self.reading)
 
     def _let_go(self, mode: Mode) -> None:
         how = _LET_GO.get(mode)
@@ -150,6 +158,9 @@ class Loop:
     def _command(self, verdict: Verdict) -> None:
         try:
             self._rig.command(verdict.told.position)
+        except HeldError as error:
+            self._told = _seed(self.reading) if self.reading is not None else self._told
+            self._pilot.happens(Event.WATCHDOG, str(error))
         except RigError as error:
             self._pilot.happens(Event.RIG_FAILED, str(error))
 
@@ -170,3 +181,8 @@ class Loop:
             chunk_id=asked.chunk_id,
             clips=None if verdict is None else verdict.clips,
         )
+
+
+def _seed(reading: JointReading) -> Told:
+    """Told at rest where the arms are held, or where they are measured when nobody holds them."""
+    return seeded(reading.positions if reading.held is None else reading.held)

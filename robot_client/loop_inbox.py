@@ -33,6 +33,8 @@ class LoopInbox:
     ) -> None:
         self._supervisor, self._planner, self._pilot = supervisor, planner, pilot
         self._make_policy, self._end = make_policy, end
+        self.refusal: Callable[[PersonEvent], str] = _nothing_refused
+        """Why the rig does not let a person do this now; empty = it does."""
         self._ready: PolicyReady | None = None
         self._planner_gone = False
         self.counts: Counter[str] = Counter()
@@ -67,6 +69,9 @@ class LoopInbox:
         if event.act == "enable" and not may_enable:
             self._pilot.refuse("enable refused: no fresh joint reading")
             return
+        if refusal := self.refusal(event):
+            self._pilot.refuse(refusal)
+            return
         self._pilot.person(event)
         if event.act == "finish":
             self._end("end of the run")
@@ -82,3 +87,7 @@ class LoopInbox:
             self._pilot.chunk(message, moment)
         elif isinstance(message, PlanFailure):
             self._pilot.failure(message, moment.now_ns)
+
+
+def _nothing_refused(event: PersonEvent) -> str:
+    return ""

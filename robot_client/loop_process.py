@@ -38,7 +38,7 @@ from robot_client.pilot import Pilot
 from robot_client.process_config import LoopConfig, read_config
 from robot_client.realtime import take_rights
 from robot_client.reporter import Reporter
-from robot_client.rigs.base import Rig
+from robot_client.rigs.base import LetsGoWithCare, Rig, Stop
 from robot_client.rigs.choose import make_rig
 from robot_client.safety.limits import Limits, limits_of
 from robot_client.sources.base import Moment
@@ -48,6 +48,9 @@ from robot_client.sources.replanner import PlanSettings
 
 _POSE_SHARE: Final = {False: 0.35, True: 0.8}
 """Share of the speed limits on the way to a pose: on real arms with people near, and on rigs that park themselves."""
+_LETTING_GO: Final = {"relax": Stop.RELAX, "power_off": Stop.POWER_OFF}
+SUPPORTED: Final = "supported"
+"""Text of a person's "relax" or "power_off" that confirms: the arms are supported."""
 
 
 class LoopProcess:
@@ -65,6 +68,7 @@ class LoopProcess:
         self.ending = Ending(self.pilot, parks_itself)
         self._planner = planner
         self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
+        self.inbox.refusal = self._refusal
         self.reporter = Reporter(supervisor, self.pilot, {})
         age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
         self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
@@ -93,6 +97,12 @@ class LoopProcess:
             self._to_enable = False
             self.pilot.person(PersonEvent("enable"))
         self.inbox.drain(moment, may_enable)
+
+    def _refusal(self, event: PersonEvent) -> str:
+        how = _LETTING_GO.get(event.act)
+        if how is None or not isinstance(self._rig, LetsGoWithCare):
+            return ""
+        return self._rig.refusal(how, confirmed=event.text == SUPPORTED)
 
     def _policy(self, limits: Limits, ready: PolicyReady) -> PolicySource:
         timing = self._station.timing

@@ -11,7 +11,7 @@ from contract.errors import ConfigurationError
 from contract.server_info import Strict
 from contract.types import GuidanceMode
 
-RigKind = Literal["sim", "ideal"]
+RigKind = Literal["sim", "ideal", "yam"]
 
 
 class RigConfig(Strict):
@@ -21,7 +21,7 @@ class RigConfig(Strict):
     """Name of a shipped station or path of a station file."""
     rig: RigKind = "sim"
     run_dir: str = ""
-    """Mailbox folder of the twin; only for "sim"."""
+    """Mailbox folder of the twin for "sim", which needs one; of the arms' holders for "yam", which knows its own."""
 
 
 class LoopConfig(RigConfig):

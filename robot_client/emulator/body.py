@@ -19,6 +19,8 @@ SHORTED_NM_S: Final = np.array([2.0, 2.0, 2.0, 0.4, 0.2, 0.2, 0.2])
 """Further damping of a motor without torque: the arm sinks, it does not drop like a stone."""
 _STOP_NM_RAD: Final = 400.0
 _STOP_NM_S: Final = 10.0
+_FOLDED_RAD, _UNDER_TABLE_RAD = 0.15, -0.3
+_TABLE_RAD: Final = np.array([-np.inf, -np.inf, -np.inf, 0.0, -np.inf, -np.inf, -np.inf])
 _UPPER_ARM: Final = (-0.0019, 8.4481)
 _FOREARM: Final = (-1.4546, -5.0531)
 _WRIST: Final = (-0.2615, -1.5709)
@@ -42,11 +44,16 @@ def stop_nm(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """(7,) push of the end stops [Nm]."""
+    """(7,) push of the end stops [Nm], and of the table under the hand of an arm that lies folded at zero."""
+    lower = np.where(_lies(position), np.maximum(lower, _TABLE_RAD), lower)
     beyond = np.minimum(position - lower, 0.0) + np.maximum(position - upper, 0.0)
     return (
         -_STOP_NM_RAD * INERTIA_KG_M2 / INERTIA_KG_M2.max() * beyond - np.where(beyond != 0, _STOP_NM_S, 0) * velocity
     )
+
+
+def _lies(position: NDArray[np.float64]) -> bool:
+    return bool((position[1:3] < _FOLDED_RAD).all() and position[3] > _UNDER_TABLE_RAD)
 
 
 def _pair(weights: tuple[float, float], angle: float) -> float:

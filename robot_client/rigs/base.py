@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from contract.errors import RigError
 
 
 class Stop(Enum):
@@ -34,6 +36,21 @@ class JointReading:
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64]
     stamp_ns: int
+    held: NDArray[np.float64] | None = None
+    """(14,) where somebody else already holds the arms with torque, None if nobody does. Whoever takes over starts
+    there: starting from measured, which sags, would let the arms creep down with every change of hands."""
+
+
+class ArmFallingError(RigError):
+    """An arm that nothing holds; the message names it."""
+
+    code: ClassVar[str] = "arm_falling"
+
+
+class HeldError(RigError):
+    """An arm was held by its holder, against what it was told. Targets count again, from where it is held."""
+
+    code: ClassVar[str] = "held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +85,11 @@ class Rig(Protocol):
 
     def close(self) -> None:
         """Let go of the connection. Never moves and never relaxes an arm."""
+
+
+@runtime_checkable
+class LetsGoWithCare(Protocol):
+    """A rig whose arms fall when they are let go."""
+
+    def refusal(self, how: Stop, confirmed: bool) -> str:
+        """Why this stop is refused now; empty = it may be done."""

@@ -17,6 +17,11 @@ def make_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
         from robot_client.rigs.ideal import IdealRig
 
         return IdealRig(clock, station.poses.home.vector(), station.cameras)
+    if config.rig == "yam":
+        from robot_client.holder.places import arms_directory
+        from robot_client.rigs.yam import YamRig
+
+        return YamRig(station, arms_directory(station, config.run_dir), clock)
     if not config.run_dir:
         raise ConfigurationError("run_dir", expected="the twin's mailbox folder", got="nothing", remedy="name it")
     from robot_client.rigs.sim import SimRig
