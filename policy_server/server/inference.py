@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Final
 
 from contract.check_answer import check_chunk, check_frames
 from contract.codec import encode
-from contract.errors import EngineError, FieldError, StackError
+from contract.errors import BusyError, EngineError, FieldError, StackError
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Observation
 from policy_server.server.outbox import Outbox
@@ -17,6 +18,7 @@ from policy_server.server.schedule import Job, Schedule
 from policy_server.server.served_policy import PolicyLoader, ServedPolicy
 
 _TURN_S: Final = 0.5
+_log = logging.getLogger("policy_server.server")
 
 
 class Inference:
@@ -79,6 +81,8 @@ class Inference:
 
         def let_replans_go_first() -> None:
             self._since_ns = self._clock()
+            if self._schedule.closed:
+                raise BusyError("imagination", expected="a running server", got="one that stops", remedy="ask again")
             urgent = self._schedule.take_replan()
             if urgent is not None:
                 self._run(policy, info, urgent)
@@ -97,7 +101,7 @@ class Inference:
         except FieldError as error:
             return Refused(job, error, at_fault=False)
         except StackError as error:
-            return Refused(job, error, at_fault=True)
+            return Refused(job, error, at_fault=not isinstance(error, BusyError))
         except Exception as error:  # outermost frame of this thread: one bad call may not end the server
             return Refused(job, _unexpected("engine", error), at_fault=True)
 
@@ -127,6 +131,7 @@ def _check(answer: ActionChunk | ImaginedFrames, asked: Observation, info: Serve
 
 
 def _unexpected(where: str, error: Exception) -> EngineError:
+    _log.error("%s: an exception nobody planned", where, exc_info=error)
     return EngineError(
         where,
         expected="an answer or a typed error",

@@ -13,6 +13,7 @@ from typing import IO
 
 import pytest
 
+from contract.types import ImagineRequest
 from policy_server.server.visitor import visit
 from tests.contract.messages_of_all_kinds import observation
 from tests.policy_server.server.raw_peer import raw_peer
@@ -72,6 +73,17 @@ def test_a_signal_during_a_long_engine_call_ends_the_server_all_the_same() -> No
         child.send_signal(signal.SIGTERM)
         code, stderr, took_s = end_of(child)
     assert code == 0 and "Traceback" not in stderr
+    assert took_s < 2
+
+
+def test_a_signal_during_a_long_imagination_ends_it_between_two_passes() -> None:
+    with process(*SCRIPTED, "--latency-ms", "300") as child, raw_peer(ready_endpoint(child.stdout)) as peer:
+        peer.hello()
+        peer.say(ImagineRequest(observation(), 10), 2)
+        time.sleep(0.2)
+        child.send_signal(signal.SIGTERM)
+        code, stderr, took_s = end_of(child)
+    assert code == 0 and "left an engine call behind" not in stderr
     assert took_s < 2
 
 

@@ -43,13 +43,16 @@ def test_every_row_of_an_answer_carries_its_own_number() -> None:
 
 
 @pytest.mark.parametrize("fault", ["raise", "crash", "nan", "shape"])
-def test_a_failing_engine_gives_a_typed_error_and_the_next_good_request_is_answered(fault: str) -> None:
+def test_a_failing_engine_gives_a_typed_error_and_the_next_good_request_is_answered(
+    fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """B23 and B05: NaN, an exception nobody planned, or rows that are missing never reach a robot."""
     policy = lambda: scripted(faults={1: fault})  # noqa: E731
     with background_server(policy) as server, visit(server.endpoint, 5.0) as guest:
         assert isinstance(ask(guest, 1), ActionChunk)
         refusal = ask(guest, 2)
         assert isinstance(refusal, ErrorReply) and refusal.code == "engine"
+        assert ("ZeroDivisionError" in caplog.text) == (fault == "crash"), "an unplanned exception is logged whole"
         pong = guest.ask(Ping(guest.session, 1), 5.0)
         assert isinstance(pong, Pong) and pong.state == "FAULT"
         assert isinstance(ask(guest, 3), ActionChunk)
