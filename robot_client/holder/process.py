@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from contract.errors import RigError, StackError
+from contract.errors import StackError
 from robot_client.clock import NS_PER_MS, NS_PER_S, Clock
 from robot_client.holder.claim import claim
 from robot_client.holder.driver import ArmDriver
@@ -89,12 +89,13 @@ class HolderProcess:
         while not self._over(self._step_or_stay()):
             next_ns = max(next_ns + PERIOD_NS, self._clock.now_ns())
             self._clock.sleep_until_ns(next_ns)
+        self._aside()
 
     def _step_or_stay(self) -> ArmState:
-        """No fault of ours may end this process while it holds an arm: the arm would fall."""
+        """An outermost main: no fault of ours may end this process while it holds an arm, or the arm would fall."""
         try:
             return self.step()
-        except Exception as error:  # outermost: see above
+        except Exception as error:
             self._saying.say(f"trouble in the holder itself, the arm is held: {error!r}", self._clock.now_ns())
             self._keeper.interfere(f"trouble in the holder: {error!r}"[:200])
             self._clock.sleep_until_ns(self._clock.now_ns() + _TROUBLE_PAUSE_NS)
@@ -118,9 +119,6 @@ def run_holder(process: HolderProcess) -> int:
     """Exit code: 0 powered off, 2 could not start (the motors are as they were found)."""
     try:
         process.run()
-    except RigError as error:
-        print(f"holder: {error}", file=sys.stderr, flush=True)
-        return 2
     except StackError as error:
         print(f"holder: {error}", file=sys.stderr, flush=True)
         return 2

@@ -1,0 +1,117 @@
+"""Starts the holders of a station's arms, each in a session of its own, and lets them be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contract.errors import RigError
+from contract.layout import ARMS, Arm
+from contract.station import Station, load_station
+from robot_client.clock import MonotonicClock
+from robot_client.holder.claim import owner
+from robot_client.holder.client import ArmClient
+from robot_client.holder.messages import Hold
+from robot_client.holder.places import arms_directory, bus_claim
+from robot_client.holder.rules import arms_of
+from robot_client.rigs.base import Stop
+
+START_S: Final = 30.0
+"""Motor checks, torque, the driver's model: about two seconds; more on a busy machine."""
+_OFF_S: Final = 5.0
+_ASK_S: Final = 0.25
+_POLL_S: Final = 0.02
+_TAIL_LINES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """One arm's holder. `adopted`: it was there before."""
+
+    pid: int
+    adopted: bool
+
+
+def clients(station: Station, run_dir: str = "") -> dict[Arm, ArmClient]:
+    """For looking at the arms, and for the one who commands them."""
+    arms, folder = arms_of(station), arms_directory(station, run_dir)
+    emulated = arms.bus == "emulated"
+    return {
+        arm: ArmClient(folder, arm, bus_claim(getattr(arms, arm).channel, emulated, folder), MonotonicClock())
+        for arm in ARMS
+    }
+
+
+def start_holders(
+    station_name: str, run_dir: str = "", arms: tuple[Arm, ...] = ARMS, realtime: bool = True
+) -> dict[Arm, Started]:
+    """Both arms held when it returns.
+
+    Raises `RigError` with the end of the log when one cannot be. Then the holders that this call started are asked to
+    power off again, which they do where the arm still lies at rest: the arms are left as they were found.
+    """
+    station = load_station(station_name)
+    folder = arms_directory(station, run_dir)
+    claims = _claims(station, folder)
+    found = {arm: pid for arm in arms if (pid := owner(claims[arm]))}
+    fresh = {arm: _spawn(station_name, arm, folder, realtime) for arm in arms if arm not in found}
+    failures = [text for arm, process in fresh.items() if (text := _failure(arm, process, folder))]
+    if failures:
+        _undo(station, run_dir, [arm for arm, process in fresh.items() if process.poll() is None])
+        raise RigError("arms not started", got="; ".join(failures), remedy="yam-robot doctor looks at each part")
+    return {
+        **{arm: Started(pid, True) for arm, pid in found.items()},
+        **{arm: Started(process.pid, False) for arm, process in fresh.items()},
+    }
+
+
+def log_of(folder: Path, arm: str) -> Path:
+    """Where a holder writes its lines."""
+    return folder / f"{arm}.log"
+
+
+def _claims(station: Station, folder: Path) -> Mapping[Arm, Path]:
+    arms = arms_of(station)
+    return {arm: bus_claim(getattr(arms, arm).channel, arms.bus == "emulated", folder) for arm in ARMS}
+
+
+def _spawn(station_name: str, arm: Arm, folder: Path, realtime: bool) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "robot_client.holder", "--station", station_name, "--arm", arm]
+    with log_of(folder, arm).open("wb") as log:
+        return subprocess.Popen(
+            [*command, "--run-dir", str(folder), "--realtime" if realtime else "--no-realtime"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def _failure(arm: Arm, process: subprocess.Popen[bytes], folder: Path) -> str:
+    """Why it did not start; empty once it holds."""
+    log = log_of(folder, arm)
+    end = time.monotonic() + START_S
+    while time.monotonic() < end:
+        lines = log.read_text(errors="replace").splitlines()
+        if any(line.startswith(f"holding {arm}") for line in lines):
+            return ""
+        if process.poll() is not None:
+            return f"{arm} arm: {' '.join(lines[-_TAIL_LINES:]) or 'ended without a word'}"
+        time.sleep(_POLL_S)
+    return f"{arm} arm: nothing within {START_S:.0f} s, see {log}"
+
+
+def _undo(station: Station, run_dir: str, arms: list[Arm]) -> None:
+    seen = clients(station, run_dir)
+    end = time.monotonic() + _OFF_S
+    while (on := [arm for arm in arms if seen[arm].state()[0].hold is not Hold.OFF]) and time.monotonic() < end:
+        for arm in on:  # again and again: an arm that just got torque moves a little and is not let go while it does
+            seen[arm].stop(Stop.POWER_OFF, confirmed=True)
+        time.sleep(_ASK_S)
+    for client in seen.values():
+        client.close()

@@ -1,0 +1,110 @@
+"""A station with emulated arms in a folder of its own, and real holder processes on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from contract.layout import ARMS, Arm
+from contract.station import Station, load_station
+from robot_client.clock import MonotonicClock
+from robot_client.emulator.port import FAULT_BYTES, truth_of
+from robot_client.holder.client import ArmClient
+from robot_client.holder.messages import ArmState, Hold
+from robot_client.holder.start import Started, clients, start_holders
+from robot_client.mailbox import MailboxReader, open_writer
+from robot_client.rigs.base import Stop
+from robot_client.rigs.yam import YamRig
+
+EXAMPLE = Path(__file__).parents[3] / "calibration/stations/yam_example.toml"
+RAISED = np.array([0.2, 0.8, 0.8, 0.0, 0.0, 0.0, 0.5])
+
+
+def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether it came true in time; generous, because the machine may be busy."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.005)
+    return condition()
+
+
+class EmulatedStation:
+    """`start` holders, `close` them whatever state they are in."""
+
+    def __init__(self, folder: Path, **changes: str) -> None:
+        self.folder = folder
+        text = EXAMPLE.read_text().replace('bus = "socketcan"', 'bus = "emulated"')
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        self.path = folder / "station.toml"
+        self.path.write_text(text)
+        self.run_dir = folder / "run"
+        self.run_dir.mkdir()
+        self.pids: list[int] = []
+
+    @property
+    def station(self) -> Station:
+        return load_station(str(self.path))
+
+    def start(self, arms: tuple[Arm, ...] = ARMS) -> dict[Arm, Started]:
+        started = start_holders(str(self.path), str(self.run_dir), arms, realtime=False)
+        self.pids += [each.pid for each in started.values()]
+        return started
+
+    def client(self, arm: Arm) -> ArmClient:
+        return clients(self.station, str(self.run_dir))[arm]
+
+    def rig(self) -> YamRig:
+        return YamRig(self.station, self.run_dir, MonotonicClock())
+
+    def fault(self, arm: Arm, **faults: object) -> None:
+        writer = open_writer(self.run_dir / f"{arm}.faults.mail", FAULT_BYTES)
+        writer.put(json.dumps(faults).encode(), time.monotonic_ns())
+        writer.close()
+
+    def truth(self, arm: Arm) -> tuple[np.ndarray, np.ndarray]:
+        """Where the emulated joints really are, and which motors have torque."""
+        reader = MailboxReader(self.run_dir / f"{arm}.truth.mail")
+        letter = reader.newest()
+        assert letter is not None
+        values = truth_of(letter.payload)
+        reader.close()
+        return values
+
+    def close(self) -> None:
+        for pid in self.pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                continue
+
+
+def state_of(client: ArmClient) -> ArmState:
+    """Newest state."""
+    return client.state()[0]
+
+
+def go(client: ArmClient, target: np.ndarray, seconds: float = 2.0, then_hold: bool = False) -> None:
+    """A healthy client that takes its arm somewhere in small steps and stays for a moment."""
+    start = state_of(client).held
+    client.held_against_us(state_of(client))
+    begin = time.monotonic()
+    while (share := (time.monotonic() - begin) / seconds) < 1.25:
+        client.follow(start + min(share, 1.0) * (target - start))
+        time.sleep(0.01)
+    if then_hold:
+        client.stop(Stop.HOLD, confirmed=False)
+
+
+def is_holding(client: ArmClient) -> bool:
+    """Torque on, target frozen."""
+    return state_of(client).hold is Hold.HOLDING

@@ -1,0 +1,192 @@
+"""Real holder processes with i2rt's driver on emulated motors: what happens to the arms in each fault."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contract.errors import RigError
+from robot_client.holder.messages import Hold
+from robot_client.holder.start import start_holders
+from robot_client.rigs.base import ArmFallingError, HeldError, Stop
+from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of, until
+
+_CLIENT = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, {root!r})
+from tests.robot_client.holder.arms import EXAMPLE, state_of
+from robot_client.holder.start import clients
+from contract.station import load_station
+client = clients(load_station({station!r}), {run!r})["left"]
+held = state_of(client).held
+print("driving", flush=True)
+while True:
+    client.follow(held)
+    time.sleep(0.01)
+"""
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def arms(tmp_path: Path) -> Iterator[EmulatedStation]:
+    station = EmulatedStation(tmp_path)
+    yield station
+    station.close()
+
+
+def _client_process(arms: EmulatedStation) -> subprocess.Popen[bytes]:
+    code = _CLIENT.format(root=str(ROOT), station=str(arms.path), run=str(arms.run_dir))
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT)
+    assert process.stdout is not None and process.stdout.readline() == b"driving\n"
+    return process
+
+
+def test_a_holder_keeps_a_raised_arm_through_the_death_of_its_client_and_every_signal(arms: EmulatedStation) -> None:
+    """B14, B29: kill -9 of the client, then SIGINT, SIGTERM and SIGHUP to the holder: the arm stays up, with torque.
+    A second client is refused by the first one's process id; after its death the next one adopts the arm."""
+    holder = arms.start(("left",))["left"].pid
+    client = arms.client("left")
+    go(client, RAISED, then_hold=True)
+    client.close()
+    first = _client_process(arms)
+    assert until(lambda: state_of(client).hold is Hold.FOLLOWING)
+    with pytest.raises(RigError, match=rf"process {first.pid}"):
+        arms.client("left").follow(RAISED)
+    first.kill()
+    first.wait(10)
+    killed = time.monotonic()
+    assert until(lambda: is_holding(client))
+    assert time.monotonic() - killed < 1.0
+    assert f"client {first.pid}" in state_of(client).reason
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(holder, number)
+    time.sleep(0.6)
+    joints, powered = arms.truth("left")
+    assert powered.all() and np.abs(joints - arms_target(RAISED))[:6].max() < 0.06
+    assert os.getsid(holder) == holder
+    held = state_of(client).held
+    client.held_against_us(state_of(client))
+    client.follow(held)
+    assert until(lambda: state_of(client).client == os.getpid())
+    assert arms.start(("left",))["left"].adopted
+
+
+def arms_target(target: np.ndarray) -> np.ndarray:
+    """As the emulated motors see it: the gripper in radians."""
+    return np.append(target[:6], -5.5 * target[6])
+
+
+def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: EmulatedStation) -> None:
+    """B30: left motor 7 reports 0xD. The rig says which arm, bus, motor and error within 100 ms of the thread's end;
+    the right arm keeps torque; nothing that comes later moves the left one."""
+    arms.start()
+    rig = arms.rig()
+    start = rig.joints()
+    assert start.held is not None
+    rig.command(start.held)
+    arms.fault("left", error=[7, 0xD])
+    message = ""
+
+    def fallen() -> bool:
+        nonlocal message
+        try:
+            rig.joints()
+        except ArmFallingError as error:
+            message = str(error)
+            return True
+        return False
+
+    assert until(fallen)
+    for part in ("left arm is not held", "can_left", "motor 7 (0x07)", "0xD", "communication lost"):
+        assert part in message
+    rig.stop(Stop.HOLD)
+    right = arms.client("right")
+    assert until(lambda: is_holding(right))
+    time.sleep(0.5)
+    assert not arms.truth("left")[1].any() and arms.truth("right")[1].all()
+    arms.fault("left", stuck=False)
+    assert not arms.truth("left")[1].any()
+    rig.close()
+
+
+def test_a_stalled_client_is_held_and_its_rig_says_so_once(arms: EmulatedStation) -> None:
+    """B14: the loop stood still for longer than its heartbeat: the next command is not obeyed but answered."""
+    arms.start()
+    rig = arms.rig()
+    held = rig.joints().held
+    assert held is not None
+    rig.command(held)
+    left, right = arms.client("left"), arms.client("right")
+    assert until(lambda: state_of(left).hold is Hold.FOLLOWING and state_of(right).hold is Hold.FOLLOWING)
+    assert until(lambda: is_holding(left) and is_holding(right))
+    with pytest.raises(HeldError, match="late"):
+        rig.command(held)
+    rig.command(held)
+    assert until(lambda: state_of(left).hold is Hold.FOLLOWING and state_of(right).hold is Hold.FOLLOWING)
+    rig.close()
+
+
+def test_letting_go_needs_rest_and_a_persons_word_and_then_the_holder_ends(arms: EmulatedStation) -> None:
+    """B29: a raised arm is refused; at rest and confirmed it is powered off, and its process is gone."""
+    arms.start()
+    rig = arms.rig()
+    left = arms.client("left")
+    with pytest.raises(RigError, match="confirmation"):
+        rig.stop(Stop.POWER_OFF)
+    assert "supported" in rig.refusal(Stop.POWER_OFF, confirmed=False)
+    go(left, RAISED, seconds=1.5, then_hold=True)
+    left.close()
+    assert "park first" in rig.refusal(Stop.POWER_OFF, confirmed=True)
+    with pytest.raises(RigError, match="confirmation"):
+        rig.stop(Stop.POWER_OFF)
+    left = arms.client("left")
+    go(left, np.append(arms.station.poses.park.left_rad, 0.5), seconds=1.5, then_hold=True)
+    left.close()
+    assert until(lambda: rig.refusal(Stop.POWER_OFF, confirmed=True) == "")
+    rig.stop(Stop.POWER_OFF)
+    for arm in ("left", "right"):
+        client = arms.client(arm)
+        assert until(lambda client=client: state_of(client).hold is Hold.OFF)
+        assert until(lambda arm=arm: not arms.truth(arm)[1].any())
+    assert rig.joints().held is None
+    rig.close()
+
+
+def test_a_killed_holder_is_a_falling_arm(arms: EmulatedStation) -> None:
+    """Nothing can hold an arm whose holder is gone, and nobody may report it as held."""
+    arms.start()
+    rig = arms.rig()
+    rig.joints()
+    os.kill(arms.pids[1], signal.SIGKILL)
+    os.waitpid(arms.pids[1], 0)
+
+    def gone() -> bool:
+        try:
+            rig.joints()
+        except ArmFallingError as error:
+            return "right arm" in str(error) and "gone" in str(error)
+        return False
+
+    assert until(gone)
+
+
+def test_a_failed_start_leaves_the_arms_as_they_were_found(tmp_path: Path) -> None:
+    """B29: the left arm had torque when the right one failed; it is off again, and the message says which part."""
+    station = EmulatedStation(tmp_path)
+    text = station.path.read_text()
+    left, right = text.split("[arms.right]")
+    station.path.write_text(left + "[arms.right]" + right.replace('arm = "yam"', 'arm = "yam_ultra_2"', 1))
+    with pytest.raises(RigError, match=r"motor_types of the right arm.*yam_ultra_2"):
+        start_holders(str(station.path), str(station.run_dir), realtime=False)
+    client = station.client("left")
+    assert until(lambda: state_of(client).hold is Hold.OFF)
+    assert until(lambda: not station.truth("left")[1].any())
