@@ -1,12 +1,12 @@
 """`python -m robot_client.loop_process`: the control loop in its own process, for a supervisor to start and watch.
 
 Arguments: `--config FILE` (JSON of `process_config.LoopConfig`), `--supervisor-fd N` and `--planner-fd M` (inherited
-ends of `robot_client.channel.channel_pair`; `pass_fds` them and close them in the parent). Start it in a session of its
-own; it ignores SIGINT, and SIGTERM ends the run.
+ends of `robot_client.channel.channel_pair`; `pass_fds` them and close them in the parent), and `--recorder-fd K` when
+the run is recorded. Start it in a session of its own; it ignores SIGINT, and SIGTERM ends the run.
 
 Reads from the supervisor: `PersonEvent`. Sends to it: `TickBatch` (every 20 ticks), `LoopStatus` (ten times a second
-and at each change of mode; the last one has finished=True). Sends to the planner: `PlanRequest`. Reads from it:
-`PolicyReady`, `ActionChunk`, `PlanFailure`. All of it is in `robot_client.local_messages`.
+and at each change of mode; the last one has finished=True), and the same to the recorder. Sends to the planner:
+`PlanRequest`. Reads from it: `PolicyReady`, `ActionChunk`, `PlanFailure`. All is in `robot_client.local_messages`.
 
 A usual run: wait for a status with mode IDLE (torque on, with enable_on_start) and for `PolicyReady` from the planner,
 send "instruction", then "engage": HANDOFF until the ramp to the first chunk is over, then POLICY. "finish", SIGTERM or
@@ -57,7 +57,14 @@ class LoopProcess:
     """Everything of one loop process, put together. `run` returns when the run has ended."""
 
     def __init__(
-        self, config: LoopConfig, station: Station, rig: Rig, clock: Clock, supervisor: Channel, planner: Channel
+        self,
+        config: LoopConfig,
+        station: Station,
+        rig: Rig,
+        clock: Clock,
+        supervisor: Channel,
+        planner: Channel,
+        recorder: Channel | None = None,
     ) -> None:
         self._config, self._station, self._rig, self._clock = config, station, rig, clock
         self._period_ns = int(NS_PER_S / station.timing.loop_hz)
@@ -69,14 +76,19 @@ class LoopProcess:
         self._planner = planner
         self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
         self.inbox.refusal = self._refusal
-        self.reporter = Reporter(supervisor, self.pilot, {})
+        self.reporter = Reporter(supervisor, self.pilot, {}, recorder)
         age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
         self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
         self._to_enable = config.enable_on_start
+        self._told_to_end = ""
 
     def end(self, why: str) -> None:
         """Brake and hold, then leave as the rig allows."""
         self.ending.begin(self._clock.now_ns(), why)
+
+    def request_end(self, why: str) -> None:
+        """For signal handlers: the next tick ends the run, so that no tick is torn in the middle."""
+        self._told_to_end = why
 
     def run(self, notes: dict[str, str]) -> None:
         """Tick until the end; the last status says how the arms are left."""
@@ -97,6 +109,8 @@ class LoopProcess:
             self._to_enable = False
             self.pilot.person(PersonEvent("enable"))
         self.inbox.drain(moment, may_enable)
+        if self._told_to_end:
+            self.end(self._told_to_end)
 
     def _refusal(self, event: PersonEvent) -> str:
         how = _LETTING_GO.get(event.act)
@@ -123,13 +137,13 @@ def _pilot(station: Station, limits: Limits, parks_itself: bool) -> Pilot:
     return Pilot(poses, parks_itself)
 
 
-def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel) -> int:
+def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel, recorder: Channel | None = None) -> int:
     """Run one loop process to its end; returns its exit code."""
     station = load_station(config.station)
     clock = MonotonicClock()
-    process = LoopProcess(config, station, make_rig(config, station, clock), clock, supervisor, planner)
+    process = LoopProcess(config, station, make_rig(config, station, clock), clock, supervisor, planner, recorder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda number, frame: process.end("SIGTERM"))
+    signal.signal(signal.SIGTERM, lambda number, frame: process.request_end("SIGTERM"))
     process.run(take_rights() if config.realtime else {"scheduler": "not asked for"})
     state = process.pilot.state
     print(f"loop: arms left in {state.mode.value}: {state.reason}", flush=True)
@@ -142,11 +156,13 @@ def main() -> int:
     parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--supervisor-fd", type=int, required=True)
     parser.add_argument("--planner-fd", type=int, required=True)
+    parser.add_argument("--recorder-fd", type=int, default=None)
     arguments = parser.parse_args()
     try:
         config = read_config(arguments.config, LoopConfig)
         channels = channel_from_fd(arguments.supervisor_fd), channel_from_fd(arguments.planner_fd)
-        return run_loop_process(config, *channels)
+        recorder = None if arguments.recorder_fd is None else channel_from_fd(arguments.recorder_fd)
+        return run_loop_process(config, *channels, recorder)
     except StackError as error:
         print(f"loop: {error}", file=sys.stderr, flush=True)
         return 2

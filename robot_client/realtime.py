@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import resource
 from typing import Final
 
 PRIORITY: Final = 50
@@ -27,12 +28,16 @@ def fifo(priority: int = PRIORITY) -> str:
 
 
 def lock_memory() -> str:
-    """No page of this process is ever swapped out."""
+    """No page of this process is ever swapped out.
+
+    Under a finite limit only what is there is locked: locking the future too would make later allocations fail.
+    """
+    limited = os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] != resource.RLIM_INFINITY
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mlockall(_MCL_CURRENT | _MCL_FUTURE) != 0:
+    if libc.mlockall(_MCL_CURRENT if limited else _MCL_CURRENT | _MCL_FUTURE) != 0:
         why = os.strerror(ctypes.get_errno())
         return f"refused: {why}; allow it with `ulimit -l unlimited` or the capability CAP_IPC_LOCK"
-    return "got mlockall"
+    return "got mlockall of what was there" if limited else "got mlockall"
 
 
 def freeze_garbage() -> str:

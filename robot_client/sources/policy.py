@@ -77,7 +77,7 @@ class PolicySource:
         """Enter a chunk that came back."""
         first = self._buffer.row_at(moment.now_ns) < 0
         entry = self._buffer.accept(chunk, moment.now_ns)
-        if entry.refusal is None or chunk.epoch == self._epoch:
+        if chunk.epoch == self._epoch:
             self._replanner.answered(chunk.sequence, moment.now_ns)
         if entry.refusal is Refusal.VETO:
             self._vetoed = entry.detail
