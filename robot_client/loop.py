@@ -49,6 +49,7 @@ class Loop:
         self._inbox, self._record = inbox, record
         self._mode = pilot.state.mode
         self._told: Told | None = None
+        self._read_failed = False
         self.reading: JointReading | None = None
         self.counts: Counter[str] = Counter()
 
@@ -59,8 +60,9 @@ class Loop:
 
     @property
     def fresh(self) -> bool:
-        """There is a joint reading, and it is not too old."""
-        return self.reading is not None and self._age_ns(self.reading) <= self._joints_max_age_ns
+        """There is a joint reading, it is not too old, and the newest try gave one."""
+        old = self.reading is None or self._age_ns(self.reading) > self._joints_max_age_ns
+        return not (old or self._read_failed)
 
     def tick(self, beat: Beat) -> None:
         """One period: everything between two deadlines."""
@@ -76,6 +78,7 @@ class Loop:
         self._record(self._tick_record(beat, asked, verdict))
 
     def _read(self) -> None:
+        self._read_failed = True
         try:
             reading = self._rig.joints()
             if not np.isfinite(reading.positions).all():
@@ -88,6 +91,7 @@ class Loop:
             if self.reading is not None:
                 self._pilot.happens(Event.RIG_FAILED, str(error))
             return
+        self._read_failed = False
         self._watch_joints(reading)
 
     def _watch_joints(self, reading: JointReading) -> None:

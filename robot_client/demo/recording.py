@@ -1,0 +1,71 @@
+"""The recorder of a run: started before loop and planner, ends by itself after them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from robot_client.channel import channel_pair
+from robot_client.demo.children import Child, start_child
+from robot_client.demo.settings import RunSettings
+from robot_client.process_config import RecorderConfig, write_config
+
+START_S: Final = 10.0
+END_S: Final = 1.5
+"""Wait for it to close the file; on a slow disk it goes on by itself, at most 20 s, and is never cut off."""
+
+
+class Recording:
+    """`address` is for the planner, `loop_end` for the loop, `supervisor_end` has its statuses."""
+
+    def __init__(self, settings: RunSettings, directory: Path, run_dir: Path) -> None:
+        self._settings, self._directory, self._run_dir = settings, directory, run_dir
+        self.address = f"ipc://{run_dir}/recorder"
+        self._child: Child | None = None
+        self.loop_end, self._loop_child = channel_pair()
+        self.supervisor_end, self._supervisor_child = channel_pair()
+
+    def start(self, logs: Path) -> str:
+        """The episode's folder, once its file is open. Raises `RigError` with the recorder's word when it is not."""
+        path = self._run_dir / "recorder.json"
+        write_config(path, self._config())
+        fds = (self._supervisor_child.fileno(), self._loop_child.fileno())
+        args = ["--config", str(path), "--supervisor-fd", str(fds[0]), "--loop-fd", str(fds[1])]
+        self._child = start_child("recorder", ["robot_client.episodes", *args], logs, fds)
+        self._loop_child.close()
+        self._supervisor_child.close()
+        return self._child.wait_for_line("RECORDING ", START_S).removeprefix("RECORDING ")
+
+    def loop_started(self) -> None:
+        """The loop has its end; ours would keep the recorder waiting for ever."""
+        self.loop_end.close()
+
+    def end(self) -> bool:
+        """Whether it ended in time."""
+        return self._child is None or self._child.wait(END_S)
+
+    def _config(self) -> RecorderConfig:
+        settings = self._settings
+        facts = {
+            "instruction": settings.instruction,
+            "rig": settings.rig,
+            "guidance": settings.guidance,
+            "seed": str(settings.seed),
+            "server": settings.server,
+            "bundle": "" if settings.bundle is None else settings.bundle.name,
+            "manifest_sha256": _manifest_hash(settings.bundle),
+        }
+        return RecorderConfig(
+            station=settings.station,
+            rig=settings.rig,
+            run_dir=str(self._run_dir),
+            directory=str(self._directory.absolute()),
+            feed=self.address,
+            facts=facts,
+        )
+
+
+def _manifest_hash(bundle: Path | None) -> str:
+    """sha256 of policy.toml; empty when the server is somebody else's (its weights hash is in the server's info)."""
+    return "" if bundle is None else hashlib.sha256((bundle / "policy.toml").read_bytes()).hexdigest()

@@ -1,0 +1,84 @@
+"""Topics of an episode: those of `contract.topics`, and what the control loop and the observations add."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contract.topics import TOPICS
+
+JOINT_STATES: Final = "/joint_states"
+JOINT_COMMANDS: Final = "/joint_commands"
+JOINT_REQUESTS: Final = "/joint_requests"
+CHUNK: Final = "/policy/chunk"
+TEMPORAL_RATIO: Final = "/policy/temporal_ratio"
+GUIDANCE_SCALE: Final = "/policy/guidance_scale"
+MASSES: Final = "/policy/masses"
+MODE: Final = "/mode"
+INSTRUCTION: Final = "/policy/instruction"
+DIAGNOSTICS: Final = "/diagnostics"
+OBSERVATION: Final = "/policy/observation"
+ANSWER: Final = "/policy/answer"
+FAILURE: Final = "/policy/failure"
+TICK: Final = "/loop/tick"
+CLIPS: Final = "/loop/clips"
+
+TICK_FIELDS: Final = (
+    "deadline_ns",
+    "given_ns",
+    "lateness_ns",
+    "skipped",
+    "epoch",
+    "row",
+    "fraction_e9",
+    "measured_stamp_ns",
+)
+"""Values of one /loop/tick, in order; stamps are monotonic, fraction_e9 is the way to the next row in 1e-9."""
+
+_OWN: Final[dict[str, str]] = {
+    OBSERVATION: "std_msgs/msg/String",
+    ANSWER: "std_msgs/msg/String",
+    FAILURE: "std_msgs/msg/String",
+    TICK: "std_msgs/msg/Int64MultiArray",
+    CLIPS: "std_msgs/msg/UInt8MultiArray",
+}
+_SHARED: Final = (
+    JOINT_STATES,
+    JOINT_COMMANDS,
+    JOINT_REQUESTS,
+    CHUNK,
+    TEMPORAL_RATIO,
+    GUIDANCE_SCALE,
+    MASSES,
+    MODE,
+    INSTRUCTION,
+    DIAGNOSTICS,
+)
+_LATCHED: Final = (MODE, INSTRUCTION)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelSpec:
+    """One topic of the file."""
+
+    id: int
+    topic: str
+    ros_type: str
+    latched: bool
+
+
+def image_topic(role: str) -> str:
+    """Topic of exactly what the server got from one camera role."""
+    return f"/policy/observation/{role}"
+
+
+def channel_specs(roles: Sequence[str]) -> dict[str, ChannelSpec]:
+    """Topic -> channel of an episode with these camera roles."""
+    table = {topic.name: topic.type for topic in TOPICS}
+    types = {name: table[name] for name in _SHARED} | _OWN
+    types |= {image_topic(role): table[image_topic("{role}")] for role in roles}
+    return {
+        topic: ChannelSpec(number, topic, ros_type, topic in _LATCHED)
+        for number, (topic, ros_type) in enumerate(types.items(), start=1)
+    }

@@ -1,0 +1,130 @@
+"""What the loop makes of arms that fall, are held by their holder, or must not be let go. Fake clock, no process."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from contract.errors import RigError
+from robot_client.clock import NS_PER_MS, FakeClock
+from robot_client.modes import Mode
+from robot_client.rigs.base import ArmFallingError, HeldError, JointReading, Stop
+from robot_client.rigs.ideal import IdealRig
+from tests.robot_client.stage import HOME, START_NS, STATION, Stage, line, steady
+
+SAG = 0.03
+
+
+class ArmsRig(IdealRig):
+    """Ideal arms that sag, are held by somebody, and fail when a test says so."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock, HOME, STATION.cameras, delay_ns=20 * NS_PER_MS)
+        self.fall = self.hold_reason = ""
+        self.refuses = "relax refused, left arm: joint 2 is 0.80 rad from the park pose; park first"
+        self.asked: list[tuple[Stop, bool]] = []
+        self.commands: list[NDArray] = []
+        self.held = np.array(HOME)
+
+    def joints(self) -> JointReading:
+        if self.fall:
+            raise ArmFallingError(self.fall)
+        reading = super().joints()
+        return JointReading(reading.positions - SAG, reading.velocities, reading.stamp_ns, self.held)
+
+    def command(self, target: NDArray) -> None:
+        if self.hold_reason:
+            self.hold_reason, reason = "", self.hold_reason
+            raise HeldError(reason)
+        self.commands.append(np.array(target))
+        self.held = np.array(target)
+        super().command(target)
+
+    def refusal(self, how: Stop, confirmed: bool) -> str:
+        self.asked.append((how, confirmed))
+        return "" if confirmed and not self.refuses else self.refuses or "say that the arms are supported"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    clock = FakeClock(START_NS)
+    return Stage(steady(lambda o: line(HOME, 0.005, o.first_row, 16)), rig=ArmsRig(clock), clock=clock)
+
+
+def rig_of(stage: Stage) -> ArmsRig:
+    assert isinstance(stage.rig, ArmsRig)
+    return stage.rig
+
+
+def test_arms_that_somebody_holds_are_taken_up_where_they_are_held_and_not_where_they_sag(stage: Stage) -> None:
+    """A hold re-seeded from a sagging pose creeps down with every change of hands."""
+    assert np.abs(rig_of(stage).commands[0] - HOME).max() < 1e-9
+
+
+def test_a_falling_arm_ends_policy_at_once_and_the_other_is_told_to_hold(stage: Stage) -> None:
+    """B30: both arms stop being commanded in one tick; the mode is FALLING, with the arm and the reason."""
+    stage.run_until(lambda: stage.mode == "POLICY", 5.0)
+    stage.run(0.5)
+    rig_of(stage).fall = "the left arm is not held: bus can_left, motor 7 (0x07): error 0xD, communication lost"
+    before = len(rig_of(stage).commands)
+    stage.tick()
+    assert stage.mode == "FALLING" and "left arm is not held" in stage.reason and "motor 7" in stage.reason
+    stage.run(0.5)
+    assert len(rig_of(stage).commands) == before
+    assert stage.rig.stops == [Stop.HOLD]
+    assert stage.ticks[-1].told is None
+
+
+def test_after_a_fall_enabling_changes_nothing_while_the_arm_is_still_not_held(stage: Stage) -> None:
+    """B30: no motion until a human has seen to it; and a human who only presses the key gets FALLING again."""
+    rig_of(stage).fall = "the left arm is not held"
+    stage.run(0.1)
+    before = len(rig_of(stage).commands)
+    stage.person("enable")
+    stage.run(0.3)
+    assert stage.mode == "FALLING"
+    assert len(rig_of(stage).commands) == before
+
+
+def test_a_hold_by_the_holder_is_hold_and_the_next_target_starts_where_it_holds(stage: Stage) -> None:
+    """B14: the client stalled, its arms were held; it goes on in HOLD, from the held pose, until a person resumes."""
+    stage.run_until(lambda: stage.mode == "POLICY", 5.0)
+    stage.run(1.0)
+    rig = rig_of(stage)
+    held = rig.held
+    rig.hold_reason = "client 12 is 130 ms late; held where it was sent"
+    before = len(rig.commands)
+    stage.run(0.5)
+    assert stage.mode == "HOLD" and "130 ms late" in stage.reason
+    after = np.array(rig.commands[before:])
+    assert len(after) > 10 and np.abs(after - held).max() < 1e-9
+
+
+@pytest.mark.parametrize("act", ["relax", "power_off"])
+def test_letting_go_is_refused_by_the_rig_and_the_arms_stay_commanded(stage: Stage, act: str) -> None:
+    """B29: the mode never says RELAXED or OFF while the arms are held."""
+    stage.person("hold")
+    stage.run(0.5)
+    stage.person(act, "supported")
+    stage.run(0.1)
+    assert stage.mode == "HOLD" and "park first" in stage.process.pilot.notice
+    rig_of(stage).refuses = ""
+    stage.person(act)
+    stage.run(0.1)
+    assert stage.mode == "HOLD" and "supported" in stage.process.pilot.notice
+    assert [confirmed for _, confirmed in rig_of(stage).asked] == [True, False]
+    stage.person(act, "supported")
+    stage.run(0.1)
+    assert stage.mode in ("RELAXED", "OFF")
+    assert stage.rig.stops[-1] in (Stop.RELAX, Stop.POWER_OFF)
+
+
+def test_a_rig_error_that_is_no_fall_is_a_fault_and_holds(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def deaf() -> JointReading:
+        raise RigError("the left arm is held but follows no more")
+
+    monkeypatch.setattr(stage.rig, "joints", deaf)
+    stage.run(0.1)
+    assert stage.process.pilot.state.mode is Mode.FAULT
+    assert stage.rig.stops == [Stop.HOLD]
