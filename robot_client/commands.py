@@ -23,6 +23,7 @@ def demo(
     bundle: Path | None = None,
     out: Path = Path("out/demo"),
     imagine_every_s: float = 3.0,
+    record: Path | None = None,
 ) -> None:
     """The main job on the twin: its cameras through the policy to its arms, with a live view, a report and a film.
 
@@ -35,6 +36,7 @@ def demo(
         bundle: folder with policy.toml; default: the one in the repository.
         out: where report.html, twin.mp4, replans.jsonl and logs go.
         imagine_every_s: seconds between two looks at what the policy imagines; 0 = never.
+        record: folder of episodes; this run becomes the next one (docs/episodes.md).
     """
     from robot_client.demo.command import default_bundle, run_demo
     from robot_client.demo.settings import RunSettings
@@ -51,6 +53,7 @@ def demo(
         out=out,
         headless=headless,
         imagine_every_s=imagine_every_s,
+        record=record,
     )
     sys.exit(run_demo(settings))
 
@@ -66,6 +69,7 @@ def run(
     guidance: GuidanceMode = "adaptive",
     out: Path = Path("out/run"),
     headless: bool = False,
+    record: Path | None = None,
 ) -> None:
     """Run a policy that is already served, on a rig of this machine.
 
@@ -79,6 +83,7 @@ def run(
         guidance: off, constant, adaptive or inverted.
         out: where report, film and logs go.
         headless: a line now and then instead of the live view.
+        record: folder of episodes; this run becomes the next one (docs/episodes.md).
     """
     from robot_client.demo.command import run_demo
     from robot_client.demo.settings import RunSettings
@@ -95,6 +100,7 @@ def run(
         out=out,
         headless=headless,
         imagine_every_s=0.0,
+        record=record,
     )
     sys.exit(run_demo(settings))
 

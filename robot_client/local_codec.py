@@ -27,6 +27,7 @@ _KINDS: Final[dict[str, Any]] = {
         m.PersonEvent,
         m.TickBatch,
         m.LoopStatus,
+        m.RecorderStatus,
         m.ReplanRecord,
     )
 }

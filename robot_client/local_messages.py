@@ -5,8 +5,10 @@
 | loop | planner | `PlanRequest` |
 | planner | loop | `PolicyReady`, `ActionChunk` (masses stripped), `PlanFailure` |
 | supervisor | loop | `PersonEvent` |
-| loop | supervisor | `TickBatch`, `LoopStatus` |
+| loop | supervisor, recorder | `TickBatch`, `LoopStatus` |
 | planner | supervisor | `PolicyReady`, `PlanFailure`, `ReplanRecord` |
+| planner | recorder | the same, `Observation` and the server's welcome (`robot_client.episodes.feed`) |
+| recorder | supervisor | `RecorderStatus` |
 
 All `*_ns` are the robot host's monotonic clock unless they are called a duration or an age.
 """
@@ -94,6 +96,10 @@ class TickBatch:
     modes: tuple[str, ...]
     sources: tuple[str, ...]
     chunks: tuple[str, ...]
+    first_tick: int
+    """Number of the first tick of the batch, from 0; a gap to the batch before it is what was lost on the way."""
+    deadline_ns: NDArray
+    """(N,) int64, the tick's place on the fixed grid."""
     stamp_ns: NDArray
     """(N,) int64, when the tick's command was given."""
     lateness_ns: NDArray
@@ -148,6 +154,25 @@ class LoopStatus:
     """Last message: the process ends now, arms as `mode` and `reason` say."""
 
 
+@dataclass(frozen=True, slots=True)
+class RecorderStatus:
+    """The recorder's state for people, once a second."""
+
+    stamp_ns: int
+    folder: str
+    written: int
+    """Messages that are on the disk."""
+    lost: int
+    """Messages that will never be."""
+    backlog_bytes: int
+    trouble: str
+    """Why recording has stopped; empty while it goes on."""
+    finished: bool
+    """Last message: the episode is closed."""
+    complete: bool
+    """With finished: nothing is missing."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplanRecord:
     """One answered replan, whole, for the report and the episode."""
@@ -185,5 +210,13 @@ class ReplanRecord:
 
 
 LocalMessage: TypeAlias = (
-    PlanRequest | PolicyReady | PlanFailure | PersonEvent | TickBatch | LoopStatus | ReplanRecord | ActionChunk
+    PlanRequest
+    | PolicyReady
+    | PlanFailure
+    | PersonEvent
+    | TickBatch
+    | LoopStatus
+    | RecorderStatus
+    | ReplanRecord
+    | ActionChunk
 )

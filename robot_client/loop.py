@@ -170,6 +170,7 @@ class Loop:
 
     def _tick_record(self, beat: Beat, asked: Asked, verdict: Verdict | None) -> TickRecord:
         return TickRecord(
+            deadline_ns=beat.deadline_ns,
             stamp_ns=self._clock.now_ns(),
             lateness_ns=beat.lateness_ns,
             skipped=beat.skipped,

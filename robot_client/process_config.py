@@ -49,6 +49,19 @@ class PlannerConfig(RigConfig):
     """Role of the policy -> role of the station's camera; empty: the names must be the same."""
     keys: str = ""
     """Folder of CURVE keys; empty: none."""
+    recorder: str = ""
+    """ZeroMQ address of the recorder; empty: nothing is recorded."""
+
+
+class RecorderConfig(RigConfig):
+    """Everything `python -m robot_client.episodes` needs to know."""
+
+    directory: Annotated[str, Field(min_length=1)]
+    """Where episodes lie; this one gets the next number."""
+    feed: Annotated[str, Field(min_length=1)]
+    """ZeroMQ address to listen on for the planner."""
+    facts: dict[str, str] = Field(default_factory=dict)
+    """What the supervisor knows of the run, kept with the episode: guidance, seed, manifest hash, ..."""
 
 
 Config = TypeVar("Config", bound=RigConfig)

@@ -1,4 +1,4 @@
-"""What the loop tells its supervisor: every tick in batches, and its state about ten times a second."""
+"""What the loop tells supervisor and recorder: every tick in batches, and its state about ten times a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from robot_client import local_codec
 from robot_client.channel import Channel
 from robot_client.clock import NS_PER_S
-from robot_client.local_messages import LoopStatus
+from robot_client.local_messages import LoopStatus, TickBatch
 from robot_client.loop import Loop
 from robot_client.modes import MOVING
 from robot_client.pilot import Pilot
@@ -19,10 +19,14 @@ STATUS_NS: Final = NS_PER_S // 10
 
 
 class Reporter:
-    """Sends without waiting; what a supervisor does not read is dropped and counted."""
+    """Sends without waiting; what a reader does not read is dropped and counted. `recorder` is None without one."""
 
-    def __init__(self, channel: Channel, pilot: Pilot, notes: Mapping[str, str]) -> None:
-        self._channel, self._pilot, self.notes = channel, pilot, dict(notes)
+    def __init__(
+        self, channel: Channel, pilot: Pilot, notes: Mapping[str, str], recorder: Channel | None = None
+    ) -> None:
+        self._channel, self._recorder = channel, recorder
+        self._pilot, self.notes = pilot, dict(notes)
+        self._sent_ticks = 0
         self._records: list[TickRecord] = []
         self._next_status_ns = 0
         self._mode = pilot.state.mode
@@ -38,7 +42,8 @@ class Reporter:
     def flush(self) -> None:
         """Send what is there."""
         if self._records:
-            local_codec.send(self._channel, batch_of(self._records))
+            self._send(batch_of(self._records, self._sent_ticks))
+            self._sent_ticks += len(self._records)
             self._records.clear()
 
     def status_if_due(self, loop: Loop, now_ns: int) -> None:
@@ -49,12 +54,20 @@ class Reporter:
     def status(self, loop: Loop, now_ns: int, finished: bool) -> None:
         """Send the state."""
         self._mode, self._next_status_ns = self._pilot.state.mode, now_ns + STATUS_NS
-        local_codec.send(self._channel, self._status(loop, now_ns, finished))
+        self._send(self._status(loop, now_ns, finished))
+
+    def _send(self, message: TickBatch | LoopStatus) -> None:
+        frames = local_codec.encode(message)
+        self._channel.send(frames)
+        if self._recorder is not None:
+            self._recorder.send(frames)
 
     def _status(self, loop: Loop, now_ns: int, finished: bool) -> LoopStatus:
         state, policy, newest = self._pilot.state, self._pilot.policy, self._newest
         drives = policy is not None and state.mode in MOVING and self._pilot.driver == policy.name
         counters = {**loop.counts, **self._pilot.counts, "reports_dropped": self._channel.dropped}
+        if self._recorder is not None:
+            counters["recorder_dropped"] = self._recorder.dropped
         if policy is not None:
             counters.update(policy.counters())
         return LoopStatus(

@@ -19,6 +19,7 @@ _UNCHANGED = np.zeros(SIZE, np.uint8)
 class TickRecord:
     """What happened in one tick. None: the source asked for nothing, nothing was commanded, there was no reading."""
 
+    deadline_ns: int
     stamp_ns: int
     lateness_ns: int
     skipped: int
@@ -35,8 +36,8 @@ class TickRecord:
     clips: NDArray[np.uint8] | None
 
 
-def batch_of(records: Sequence[TickRecord]) -> TickBatch:
-    """The records column-wise."""
+def batch_of(records: Sequence[TickRecord], first_tick: int = 0) -> TickBatch:
+    """The records column-wise; `first_tick` is the number of the first one."""
     modes, mode = _coded([record.mode for record in records])
     sources, source = _coded([record.source for record in records])
     chunks, chunk = _coded([record.chunk_id for record in records], none="")
@@ -44,6 +45,8 @@ def batch_of(records: Sequence[TickRecord]) -> TickBatch:
         modes=modes,
         sources=sources,
         chunks=chunks,
+        first_tick=first_tick,
+        deadline_ns=np.array([record.deadline_ns for record in records], np.int64),
         stamp_ns=np.array([record.stamp_ns for record in records], np.int64),
         lateness_ns=np.array([record.lateness_ns for record in records], np.int64),
         skipped=np.array([record.skipped for record in records], np.int32),

@@ -12,6 +12,7 @@ from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.replans import write_replans
 from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
+from robot_client.local_messages import RecorderStatus
 from robot_client.twin.layouts import make_layout
 from robot_client.twin.tasks import parse
 
@@ -51,12 +52,21 @@ def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     if film.is_file():
         console.print(f"film:   {film}", highlight=False, soft_wrap=True)
+    if run.recorded is not None:
+        console.print(_episode_line(run.recorded), highlight=False, soft_wrap=True)
     state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
     console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
-    trouble = failure or run.stopped
+    trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "")
     if trouble:
         console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
     return 1 if trouble else 0
+
+
+def _episode_line(status: RecorderStatus) -> str:
+    missing = f"{status.lost} messages lost" if status.lost else "nothing lost"
+    state = "complete" if status.complete else "INCOMPLETE" if status.finished else "still being written"
+    why = f" ({status.trouble})" if status.trouble else ""
+    return f"episode: {status.folder}: {state}, {status.written} messages, {missing}{why}"
 
 
 def default_bundle() -> Path:

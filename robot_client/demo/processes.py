@@ -14,6 +14,7 @@ from contract.station import load_station
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, start_child
+from robot_client.demo.recording import Recording
 from robot_client.demo.settings import RunSettings
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
 from robot_client.mailbox import memory_directory
@@ -40,6 +41,7 @@ class Processes:
         self.loop: Child | None = None
         self.address = settings.server
         self._channels: list[Channel] = []
+        self._recording: Recording | None = None
 
     def start(self) -> None:
         """Start everything; returns when twin and server are ready. Raises `RigError` saying what is not."""
@@ -53,6 +55,9 @@ class Processes:
             self.twin.wait_ready(START_S)
         if self.server is not None:
             self.address = self.server.wait_for_line("READY ", START_S).split()[1]
+        if self._settings.record is not None:
+            self._recording = Recording(self._settings, self._settings.record, self.run_dir)
+            self._say(f"recording to {self._recording.start(self.logs)}")
         self._say(f"policy server at {self.address}; starting planner and loop")
         self._start_robot()
 
@@ -103,17 +108,26 @@ class Processes:
         if self.twin is not None and not self.twin.alive():
             raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
 
-    def end(self, loop_timeout_s: float) -> bool:
-        """Ends everything, the loop first since it holds the arms; whether the loop ended by itself in time."""
+    def end(self, loop_timeout_s: float, take: Callable[[LocalMessage], None]) -> bool:
+        """Ends everything, the loop first since it holds the arms; whether the loop ended by itself in time.
+
+        `take` sees the last messages.
+        """
         ended = self.loop is None or self.loop.wait(loop_timeout_s)
-        for child in (self.loop, self.planner, self.server):
+        for child in (self.loop, self.planner):
             if child is not None:
                 child.end(_END_S)
+        if self._recording is not None and not self._recording.end():
+            self._say("the recorder is still writing; it closes the episode by itself")
+        if self.server is not None:
+            self.server.end(_END_S)
         if self.twin is not None:
             log = self.run_dir / "twin.log"
             self.twin.close(park=not ended, timeout_s=2.0)
             if log.is_file():
                 shutil.copy(log, self.logs / "twin.log")
+        for message in self.messages():
+            take(message)
         for channel in self._channels:
             channel.close()
         shutil.rmtree(self.run_dir, ignore_errors=True)
@@ -131,8 +145,11 @@ class Processes:
 
     def _start_robot(self) -> None:
         settings = self._settings
+        recorder = self._recording.address if self._recording else ""
         common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": str(self.run_dir)}
-        planner_config = PlannerConfig(**common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}")
+        planner_config = PlannerConfig(
+            **common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}", recorder=recorder
+        )
         loop_config = LoopConfig(
             **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
         )
@@ -140,18 +157,25 @@ class Processes:
         planner_end, planner_child = channel_pair()
         between_loop, between_planner = channel_pair()
         self._channels = [loop_end, planner_end]
+        if self._recording is not None:
+            self._channels.append(self._recording.supervisor_end)
         self.planner = self._start("planner", planner_config, planner_child, "--loop-fd", between_planner)
         self.loop = self._start("loop_process", loop_config, loop_child, "--planner-fd", between_loop)
         for end in (loop_child, planner_child, between_loop, between_planner):
             end.close()
+        if self._recording is not None:
+            self._recording.loop_started()
 
     def _start(
         self, module: str, config: LoopConfig | PlannerConfig, supervisor: Channel, peer_flag: str, peer: Channel
     ) -> Child:
         path = self.run_dir / f"{module}.json"
         write_config(path, config)
-        fds = (supervisor.fileno(), peer.fileno())
+        fds = [supervisor.fileno(), peer.fileno()]
         args = [f"robot_client.{module}", "--config", str(path), "--supervisor-fd", str(fds[0]), peer_flag, str(fds[1])]
+        if self._recording is not None and isinstance(config, LoopConfig):
+            fds.append(self._recording.loop_end.fileno())
+            args += ["--recorder-fd", str(fds[-1])]
         return start_child(module.removesuffix("_process"), args, self.logs, fds)
 
     def _last_words(self) -> str:

@@ -18,7 +18,14 @@ from robot_client.demo.shown import Shown
 from robot_client.demo.view import Seen, line
 from robot_client.demo.watcher import Watcher
 from robot_client.link.policy_link import PolicyLink
-from robot_client.local_messages import LocalMessage, LoopStatus, PlanFailure, PolicyReady, ReplanRecord
+from robot_client.local_messages import (
+    LocalMessage,
+    LoopStatus,
+    PlanFailure,
+    PolicyReady,
+    RecorderStatus,
+    ReplanRecord,
+)
 from robot_client.process_config import RigConfig
 from robot_client.rigs.choose import make_rig
 
@@ -42,6 +49,7 @@ class Run:
         self.success = False
         self.stopped = ""
         """Mode and reason when the loop stopped before the run was over."""
+        self.recorded: RecorderStatus | None = None
         self._processes = Processes(settings, self._say)
         self._watcher: Watcher | None = None
         self._film: Film | None = None
@@ -161,6 +169,14 @@ class Run:
             seen.branch_counts = self.history.branch_counts()
         elif isinstance(message, PlanFailure):
             seen.failure = message.text
+        elif isinstance(message, RecorderStatus):
+            self._recorder_says(message)
+
+    def _recorder_says(self, status: RecorderStatus) -> None:
+        """Trouble with the recording never stops the arms; it is said at once, and at the end."""
+        if status.trouble and (self.recorded is None or not self.recorded.trouble):
+            self._console.print(f"recording: {status.trouble}", style="bold red", highlight=False)
+        self.recorded = status
 
     def _end(self) -> None:
         self._interrupt.running()
@@ -175,7 +191,7 @@ class Run:
             time.sleep(0.02)
         for message in self._processes.messages():
             self._take(message)
-        self._processes.end(loop_timeout_s=0.1)
+        self._processes.end(loop_timeout_s=0.1, take=self._take)
         if self._film is not None:
             self._film.close()
 

@@ -33,6 +33,8 @@ class RunSettings:
     headless: bool
     imagine_every_s: float
     """Between two requests for imagined frames; 0 = none."""
+    record: Path | None = None
+    """Where episodes lie; None = nothing is recorded."""
 
     def check(self) -> None:
         """Raises `ConfigurationError` naming the setting that is out of its range."""

@@ -22,12 +22,17 @@ LEVEL: Final = 1
 _MESSAGE: Final = struct.Struct("<BQHIQQ")
 _HEAD: Final = _MESSAGE.size - 9
 """Bytes of a message record between its length and its data."""
-_RELIABLE: Final = "- history: 1\n  depth: {depth}\n  reliability: 1\n  durability: {durability}\n  deadline:\n    sec: 9223372036\n    nsec: 854775807\n  lifespan:\n    sec: 9223372036\n    nsec: 854775807\n  liveliness: 1\n  liveliness_lease_duration:\n    sec: 9223372036\n    nsec: 854775807\n  avoid_ros_namespace_conventions: false"  # noqa: E501
+_FOREVER: Final = "\n    sec: 9223372036\n    nsec: 854775807\n"
+_QOS: Final = (
+    "- history: 1\n  depth: {depth}\n  reliability: 1\n  durability: {durability}\n"
+    f"  deadline:{_FOREVER}  lifespan:{_FOREVER}  liveliness: 1\n  liveliness_lease_duration:{_FOREVER}"
+    "  avoid_ros_namespace_conventions: false"
+)
 
 
 def qos_of(spec: ChannelSpec) -> str:
     """`offered_qos_profiles` as rosbag2 writes it: reliable, transient local for latched topics."""
-    return _RELIABLE.format(depth=1 if spec.latched else 10, durability=1 if spec.latched else 2)
+    return _QOS.format(depth=1 if spec.latched else 10, durability=1 if spec.latched else 2)
 
 
 def schema_ids(specs: Iterable[ChannelSpec]) -> dict[str, int]:
@@ -125,7 +130,10 @@ class ChunkBuilder:
 
     def __init__(self, definitions: Mapping[int, bytes]) -> None:
         self._definitions = definitions
-        self._clear()
+        self._data = bytearray()
+        self._entries: dict[int, list[tuple[int, int]]] = {}
+        self._start_ns: int = 0
+        self._end_ns: int = 0
 
     @property
     def size(self) -> int:
@@ -156,6 +164,5 @@ class ChunkBuilder:
 
     def _clear(self) -> None:
         self._data = bytearray()
-        self._entries: dict[int, list[tuple[int, int]]] = {}
-        self._start_ns: int = 0
-        self._end_ns: int = 0
+        self._entries = {}
+        self._start_ns = self._end_ns = 0

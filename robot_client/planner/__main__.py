@@ -6,8 +6,9 @@ it ignores SIGINT, and ends on SIGTERM and when the loop or the supervisor close
 
 Reads from the loop: `PlanRequest`. Sends to it: `PolicyReady` after the handshake with the server, `ActionChunk`
 without masses, `PlanFailure`. Sends to the supervisor: the same `PolicyReady`, every `PlanFailure` (sequence -1: no
-server, or refused by it, repeated every 2 s while it lasts), and a `ReplanRecord` for every answered replan. It goes on
-trying to connect for as long as it lives. Exit code 0 on a wanted end, 2 when it could not start.
+server, or refused by it, repeated every 2 s while it lasts), and a `ReplanRecord` for every answered replan. With
+`recorder` in its configuration the same, whole observations and the server's welcome go there. It goes on trying to
+connect for as long as it lives. Exit code 0 on a wanted end, 2 when it could not start.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from contract.station import load_station
 from robot_client.camera_roles import offered_roles
 from robot_client.channel import Channel, channel_from_fd
 from robot_client.clock import MonotonicClock
+from robot_client.episodes.feed import FeedSender
 from robot_client.link.policy_link import PolicyLink
 from robot_client.planner.planner import Planner
 from robot_client.process_config import PlannerConfig, read_config
@@ -40,16 +42,21 @@ def run_planner(config: PlannerConfig, loop: Channel, supervisor: Channel) -> in
     roles = frozenset(offered_roles(station.cameras, config.cameras))
     link = PolicyLink(config.server, config.session, roles, keys=Path(config.keys) if config.keys else None)
     rig = make_rig(config, station, clock)
-    planner = Planner(clock, rig, station, link, config.session, config.cameras, loop, supervisor, _say)
+    recorder = FeedSender(config.recorder) if config.recorder else None
+    planner = Planner(clock, rig, station, link, config.session, config.cameras, loop, supervisor, _say, recorder)
     told_to_end: list[int] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: told_to_end.append(number))
     rig.open()
     link.open()
+    if recorder is not None:
+        recorder.open()
     while not planner.over and not told_to_end:
         planner.step(_STEP_S)
     link.close()
     rig.close()
+    if recorder is not None:
+        recorder.close()
     return 0
 
 

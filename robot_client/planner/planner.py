@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from contract.errors import CodecError, FieldError, StackError
+from contract.messages import Welcome
 from contract.station import Camera, Station
 from contract.types import ActionChunk, Skipped
 from robot_client import local_codec
 from robot_client.camera_roles import bind_cameras
 from robot_client.channel import Channel
 from robot_client.clock import NS_PER_MS, NS_PER_S, Clock
+from robot_client.episodes.feed import FeedMessage, FeedSender
 from robot_client.link.asked import Answer
 from robot_client.local_messages import PlanFailure, PlanRequest, PolicyReady, ReplanRecord
 from robot_client.planner.observe import look, observation_of
@@ -40,10 +42,12 @@ class Planner:
         loop: Channel,
         supervisor: Channel,
         say: Callable[[str], None],
+        recorder: FeedSender | None = None,
     ) -> None:
         self._clock, self._rig, self._station, self._link = clock, rig, station, link
         self._session, self._chosen = session, chosen_cameras
         self._loop, self._supervisor, self._say = loop, supervisor, say
+        self._recorder = recorder
         self._ready: PolicyReady | None = None
         self._cameras: dict[str, Camera] = {}
         self._pending: dict[int, Pending] = {}
@@ -94,6 +98,8 @@ class Planner:
             self._say(f"camera {spec.role} {spec.width}x{spec.height} <- {_described(self._cameras.get(spec.role))}")
         for channel in (self._loop, self._supervisor):
             local_codec.send(channel, self._ready)
+        self._keep(Welcome(info))
+        self._keep(self._ready)
 
     def _newest_request(self) -> PlanRequest | None:
         newest: PlanRequest | None = None
@@ -122,6 +128,7 @@ class Planner:
             observation = observation_of(request, sighting, self._session, now_ns)
             request_id = self._link.submit(observation, max(2 * request.budget_ns / NS_PER_MS, 1.0))
             self._pending[request_id] = Pending(request, sighting, now_ns)
+            self._keep(observation)
         except StackError as error:
             self._fail(request, error.code, str(error))
 
@@ -138,6 +145,7 @@ class Planner:
             self._fail(pending.request, answer.outcome.code, str(answer.outcome))
 
     def _record(self, record: ReplanRecord) -> None:
+        self._keep(record)
         try:
             local_codec.send(self._supervisor, record)
         except FieldError:
@@ -148,7 +156,13 @@ class Planner:
         local_codec.send(self._loop, failure)
         self._report(failure)
 
+    def _keep(self, message: FeedMessage) -> None:
+        """For the episode, if there is one; never waits."""
+        if self._recorder is not None:
+            self._recorder.send(message)
+
     def _report(self, failure: PlanFailure) -> None:
+        self._keep(failure)
         local_codec.send(self._supervisor, failure)
         now_ns = self._clock.now_ns()
         if failure.text != self._said or now_ns - self._said_ns >= _AGAIN_NS:

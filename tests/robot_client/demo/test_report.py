@@ -22,6 +22,8 @@ def ticks(count: int, first: int, chunk: str) -> TickBatch:
         modes=("POLICY",),
         sources=("policy",),
         chunks=(chunk,),
+        first_tick=first,
+        deadline_ns=times * TICK_NS,
         stamp_ns=times * TICK_NS,
         lateness_ns=np.full(count, 50_000),
         skipped=np.zeros(count, np.int32),
