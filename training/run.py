@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from contract.errors import ConfigurationError
 from contract.toml import read_toml
@@ -41,6 +41,8 @@ class VideoLoss(Part):
     pure_noise_share: Share = 0.4
     """Samples at noise level 1, the level at which a policy without passes is tapped; the rest are even in 0..1."""
     null_language: Share = 0.1
+    mirror: Share = 0.5
+    """Samples seen in the mirror (training.mirror)."""
 
 
 class ActionLoss(Part):
@@ -60,6 +62,10 @@ class ActionLoss(Part):
     """Deviation of noise on the normalised state; the rows stay relative to the true one."""
     prefix_share: Share = 0.5
     """Draws with 1..max_prefix clean rows."""
+    mirror: Share = 0.5
+    """Samples seen in the mirror (training.mirror)."""
+    emphasise_far_moves: bool = False
+    """Draw moments before far moves more often (training.stages.emphasis)."""
     null_language: Share = 0.1
     null_future: Share = 0.1
     hide_current: Share = 0.0
@@ -71,9 +77,12 @@ class Run(Part):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$", max_length=48)]
     stage: Literal["latent", "video", "action"]
-    data: Path
-    shards: Annotated[int, Field(ge=0)] = 0
-    """Use only the first so many shards of the data; 0 = all."""
+    data: Annotated[tuple[Path, ...], Field(min_length=1)]
+    """Folders of demonstrations."""
+    shards: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    """Use only the first so many shards of each folder; empty = all."""
+    moment_every: Literal[1, 2, 4] = 4
+    """Moments of one demonstration that are drawn lie at least so far apart."""
     size: str = "grasper"
     start: str = ""
     """Checkpoint folder whose weights this run starts from; empty = new weights from the seed."""
@@ -86,6 +95,12 @@ class Run(Part):
     action: ActionLoss = ActionLoss()
     save_every: Count = 500
     log_every: Count = 50
+
+    @model_validator(mode="after")
+    def _shards_per_folder(self) -> Run:
+        if self.shards and len(self.shards) != len(self.data):
+            raise ValueError(f"shards {self.shards}: one number for each of {len(self.data)} data folders")
+        return self
 
     def digest(self) -> str:
         """sha256 of the run: a checkpoint is resumed by the very same run only."""

@@ -82,7 +82,7 @@ def run(drawn_data: Path) -> Run:
     return Run(
         name="toy",
         stage="action",
-        data=drawn_data,
+        data=(drawn_data,),
         size="toy",
         optimisation=Optimisation(steps=6, batch=4, warmup_steps=2, ema=0.9),
         action=ActionLoss(joint_share=0.5, joint_batch=6, draws=2),

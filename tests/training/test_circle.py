@@ -42,7 +42,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     twin.close()
     write_shard(folder / "data" / "shard-0000", [one for one in made if one is not None])
     run = Run(
-        name="circle", stage="action", data=folder / "data", size="toy",
+        name="circle", stage="action", data=(folder / "data",), size="toy",
         optimisation=Optimisation(steps=4, batch=4), action=ActionLoss(joint_share=0.5, joint_batch=6, draws=2),
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
@@ -52,11 +52,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return checkpoint, folder / "bundle"
 
 
-def test_a_demonstration_ends_with_the_task_done_and_knows_its_way_home(bundle: tuple[Path, Path]) -> None:
+def test_a_demonstration_has_the_rows_of_a_whole_pick_and_place(bundle: tuple[Path, Path]) -> None:
     shard = read_shard(bundle[0].parents[1] / "data" / "shard-0000")
     assert len(shard.episodes) == len(TASKS)
     for entry in shard.episodes:
-        assert 30 < entry.working < entry.length
+        assert 30 < entry.working <= entry.length
         joints = shard.joints[entry.start : entry.start + entry.working]
         assert np.ptp(joints, axis=0).max() > 0.5
 

@@ -1,9 +1,9 @@
-"""All demonstrations of a data folder as one numbered sequence of moments."""
+"""All demonstrations of some data folders as one numbered sequence of moments."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,34 +48,34 @@ class Moments:
 
 
 class Library:
-    """The shards of a folder, mapped."""
+    """The shards of some folders, mapped."""
 
-    def __init__(self, folder: Path, shards: int = 0) -> None:
-        """`shards`: use the first so many, 0 = all. Raises `ConfigurationError` when there are fewer, or none."""
-        found = sorted(path for path in folder.glob("shard-*") if path.is_dir())
-        if len(found) < max(shards, 1):
-            raise ConfigurationError(
-                f"data folder {folder}",
-                expected=f"{max(shards, 1)} shards, shard-0000 and so on",
-                got=f"{len(found)}",
-                remedy="run `yam-train demonstrations`, or correct `data` in the run's file",
-            )
-        self.folder = folder
+    def __init__(self, folders: Sequence[Path], shards: Sequence[int] = ()) -> None:
+        """`shards`: use the first so many of each folder, empty = all. Raises `ConfigurationError` for too few."""
+        self.folders = tuple(folders)
+        limits = shards or [0] * len(self.folders)
+        self._paths = [
+            path for folder, most in zip(self.folders, limits, strict=True) for path in _shards(folder, most)
+        ]
         self.demonstrations: list[Demonstration] = []
-        self._paths = found[: shards or None]
         for path in self._paths:
             shard = read_shard(path)
             for entry in shard.episodes:
                 self.demonstrations.append(Demonstration(shard, entry, len(self.demonstrations)))
 
-    def moments(self, tasks: Collection[Task], working_only: bool, validation: bool) -> Moments:
-        """Every moment of the demonstrations of `tasks`; `working_only` leaves out the way home."""
+    def moments(self, tasks: Collection[Task], working_only: bool, validation: bool, every: int = 1) -> Moments:
+        """Moments with a picture of the demonstrations of `tasks`; `working_only` leaves out the way home.
+
+        `every`: of a demonstration with more pictures take only those so many moments apart, so that all layouts count
+        alike.
+        """
         which, when = [], []
         for one in self.demonstrations:
             if one.task in tasks and one.validation == validation:
-                count = one.entry.working if working_only else one.entry.length
-                which.append(np.full(count, one.number, np.int32))
-                when.append(np.arange(count, dtype=np.int32))
+                end = one.entry.working if working_only else one.entry.length
+                taken = np.arange(_first(one.entry, every), end, max(one.entry.stride, every), dtype=np.int32)
+                which.append(np.full(len(taken), one.number, np.int32))
+                when.append(taken)
         if not which:
             raise ConfigurationError(
                 f"data folder {self.folder}",
@@ -88,6 +88,25 @@ class Library:
     def digest(self) -> str:
         """sha256 over the settings and the list of demonstrations: names the data in a manifest."""
         digest = hashlib.sha256()
-        for path in [self.folder / SETTINGS_FILE, *(shard / EPISODES for shard in self._paths)]:
+        for path in [*(f / SETTINGS_FILE for f in self.folders), *(shard / EPISODES for shard in self._paths)]:
             digest.update(path.read_bytes() if path.is_file() else b"")
         return digest.hexdigest()
+
+
+def _first(entry: EpisodeEntry, every: int) -> int:
+    """The first moment to take; which one is up to the episode's seed."""
+    choices = max(every // entry.stride, 1)
+    return entry.offset + entry.stride * int(np.random.default_rng([entry.seed, 7]).integers(choices))
+
+
+def _shards(folder: Path, most: int) -> list[Path]:
+    """The first `most` shard folders, 0 = all."""
+    found = sorted(path for path in folder.glob("shard-*") if path.is_dir())
+    if len(found) < max(most, 1):
+        raise ConfigurationError(
+            f"data folder {folder}",
+            expected=f"{max(most, 1)} shards, shard-0000 and so on",
+            got=f"{len(found)}",
+            remedy="run `yam-train demonstrations`, or correct `data` in the run's file",
+        )
+    return found[: most or None]

@@ -40,18 +40,22 @@ class Sway:
         return np.where(JOINT_MASK, 0.7 * self._deviation * (self._drift + kick[1]), 0.0)
 
 
-def record(twin: Twin, canvas: Canvas, seed: int, task: Task, noise_rad: float) -> Recording | None:
-    """The demonstration of (seed, task), or None when the expert failed. `noise_rad`: deviation of the sway."""
+def record(twin: Twin, canvas: Canvas, seed: int, task: Task, noise_rad: float, stride: int = 1) -> Recording | None:
+    """The demonstration of (seed, task) up to the way home, or None when the expert failed.
+
+    `noise_rad`: deviation of the sway. `stride`: moments between two pictures; the seed says which is first.
+    """
     twin.reset(seed, task)
     expert, sway = Expert(twin), Sway(noise_rad, np.random.default_rng([seed, 3]))
-    tiler, log = CanvasTiler(canvas), _Log()
+    tiler, log = CanvasTiler(canvas), _Log(int(np.random.default_rng([seed, 6]).integers(stride)), stride)
     executed = due = twin.world.target
-    while len(log.frames) < MOST_ROWS:
-        log.moment(look(twin, tiler), twin, due)
+    while len(log.joints) < MOST_ROWS:
+        if log.wants_picture():
+            log.frames.append(look(twin, tiler))
+        log.moment(twin, due)
         row = expert.next_row()
-        if row is None:
+        if row is None or (expert.purpose == _HOME and twin.verdict.facts.inside):
             break
-        log.purposes.append(expert.purpose)
         goal = row + sway.next()
         twin.glide(executed, goal, ROW_S)
         executed, due = goal, row
@@ -75,23 +79,26 @@ def pictures(twin: Twin) -> Mapping[str, NDArray[np.uint8]]:
 class _Log:
     """What has been recorded so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, offset: int, stride: int) -> None:
+        self._offset, self._stride = offset, stride
         self.frames: list[NDArray[np.uint8]] = []
         self.joints: list[NDArray[np.float64]] = []
         self.targets: list[NDArray[np.float64]] = []
         self.phases: list[int] = []
-        self.purposes: list[str] = []
 
-    def moment(self, frame: NDArray[np.uint8], twin: Twin, due: NDArray[np.float64]) -> None:
-        self.frames.append(frame)
+    def wants_picture(self) -> bool:
+        return (len(self.joints) - self._offset) % self._stride == 0
+
+    def moment(self, twin: Twin, due: NDArray[np.float64]) -> None:
         self.joints.append(twin.joints().positions)
         self.targets.append(due)
         self.phases.append(PHASES.index(twin.verdict.phase.value))
 
     def recording(self, twin: Twin, seed: int, task: Task, tries: int) -> Recording:
-        away = [i for i, purpose in enumerate(self.purposes) if purpose != _HOME]
-        working = min(away[-1] + 2, len(self.frames)) if away else len(self.frames)
-        entry = EpisodeEntry(seed, task.object, task.receptacle, 0, len(self.frames), working, tries)
+        length = len(self.joints)
+        entry = EpisodeEntry(
+            seed, task.object, task.receptacle, 0, length, length, tries, stride=self._stride, offset=self._offset
+        )
         return Recording(
             entry,
             np.stack(self.frames),

@@ -49,8 +49,8 @@ class Sampler:
         canvases, tokens, state = [], [], []
         for demonstration, moment in self._places(moments, chosen):
             entry = demonstration.entry
-            at = entry.start + np.minimum(moment + offsets, entry.length - 1)
-            canvases.append(demonstration.shard.frames[at])
+            at = np.minimum((moment + offsets - entry.offset) // entry.stride, entry.frames - 1)
+            canvases.append(demonstration.shard.frames[entry.frame_start + at])
             tokens.append(self._tokens[demonstration.task])
             state.append(demonstration.shard.joints[entry.start + moment])
         return Seen(*(torch.from_numpy(np.stack(part)) for part in (canvases, tokens, state)))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from contract.errors import ConfigurationError
-from robot_client.twin.tasks import TASKS, Task
+from robot_client.twin.tasks import TASKS, Task, seen
 
 SETTINGS_FILE = "settings.json"
 TRAIN_SEEDS_FROM = 1_000_000
@@ -26,15 +26,23 @@ class DataSettings(BaseModel):
     size: str = "grasper"
     """Model size whose canvas is recorded."""
     episodes_per_pair: Annotated[int, Field(ge=1)] = 100
-    """For each of the 16 pairs; which pairs may give *actions* is the training run's choice."""
+    """For each pair; which pairs may give *actions* is the training run's choice."""
     first_seed: Annotated[int, Field(ge=TRAIN_SEEDS_FROM)] = TRAIN_SEEDS_FROM
     most_noise_rad: Annotated[float, Field(ge=0.0, le=0.2)] = 0.04
     """An episode's noise is drawn evenly from 0 to this."""
+    stride: Literal[1, 2, 4] = 4
+    """Moments between two pictures; later latent frames are 4 moments apart, so it must divide 4."""
+    rotation: Annotated[int, Field(ge=0, le=3)] | None = None
+    """Only the seen pairs of this rotation; None = all pairs."""
     shard_episodes: Annotated[int, Field(ge=1)] = 32
 
     @property
     def episodes(self) -> int:
-        return self.episodes_per_pair * len(TASKS)
+        return self.episodes_per_pair * len(self.tasks)
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return TASKS if self.rotation is None else seen(self.rotation)
 
     @property
     def shards(self) -> int:
@@ -42,7 +50,7 @@ class DataSettings(BaseModel):
 
     def episode(self, number: int) -> tuple[int, Task]:
         """Layout seed and task of an episode; every shard holds all pairs alike."""
-        return self.first_seed + number, TASKS[number % len(TASKS)]
+        return self.first_seed + number, self.tasks[number % len(self.tasks)]
 
     def digest(self) -> str:
         """sha256 over everything that decides the data, so not over the folder."""

@@ -2,7 +2,7 @@
 
 This is the training's own scratch format, memory-mapped and quick to sample; it is not for exchange between people.
 
-    frames.npy   (M, Hc, Wc, 3) uint8, canvases at 10 Hz, all episodes one after another
+    frames.npy   (F, Hc, Wc, 3) uint8, canvases of every `stride`-th moment, all episodes one after another
     joints.npy   (M, 14) float32, measured
     targets.npy  (M, 14) float32, the expert's clean row due at that moment
     phases.npy   (M,) uint8, index into `PHASES`; for analysis only, never given to a policy
@@ -43,11 +43,22 @@ class EpisodeEntry:
     working: int
     """Moments before the way home; later ones serve the video only."""
     tries: int
+    stride: int = 1
+    """Moments between two frames: layouts teach more than moments of the same layout, and pictures cost most."""
+    offset: int = 0
+    """The first moment that has a frame."""
+    frame_start: int = 0
+    """Index of that frame in `frames`."""
+
+    @property
+    def frames(self) -> int:
+        """Number of its frames."""
+        return -(-(self.length - self.offset) // self.stride)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """One demonstration in memory; `entry.start` counts from 0."""
+    """One demonstration in memory; starts in `entry` count from 0."""
 
     entry: EpisodeEntry
     frames: NDArray[np.uint8]
@@ -75,10 +86,10 @@ def write_shard(folder: Path, recordings: Sequence[Recording]) -> None:
     partial.mkdir(parents=True)
     for name in ARRAYS:
         np.save(partial / f"{name}.npy", np.concatenate([getattr(one, name) for one in recordings]))
-    entries, start = [], 0
+    entries, start, frame_start = [], 0, 0
     for one in recordings:
-        entries.append({**asdict(one.entry), "start": start})
-        start += one.entry.length
+        entries.append({**asdict(one.entry), "start": start, "frame_start": frame_start})
+        start, frame_start = start + one.entry.length, frame_start + one.entry.frames
     (partial / EPISODES).write_text(json.dumps(entries, indent=0) + "\n", encoding="utf-8")
     partial.rename(folder)
 
@@ -97,6 +108,8 @@ def read_shard(folder: Path) -> Shard:
             remedy="delete this shard and run `yam-train demonstrations` again",
         ) from error
     lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) != 1 or sum(e.length for e in episodes) != lengths["frames"]:
-        raise ConfigurationError(f"shard {folder}", expected="arrays of one length", got=lengths, remedy="delete it")
+    wanted = {name: sum(entry.length for entry in episodes) for name in ARRAYS}
+    wanted["frames"] = sum(entry.frames for entry in episodes)
+    if lengths != wanted:
+        raise ConfigurationError(f"shard {folder}", expected=wanted, got=lengths, remedy="delete it")
     return Shard(folder, episodes=episodes, **arrays)

@@ -47,7 +47,8 @@ def evaluate_bundle(
     if note:
         note_scores(bundle, scores)
         if "kept" in outcomes:
-            calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, f"yam-train evaluate, rotation {rotation}")
+            source = f"yam-train evaluate, rotation {rotation}, {per_pair} layouts a seen pair"
+            calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, source)
     evaluation.close()
     return outcomes
 

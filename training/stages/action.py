@@ -21,10 +21,12 @@ from training.losses import action_loss, conditional_time, generated_channels, n
 from training.precision import mixed
 from training.run import Run
 from training.stages.base import Chance
-from training.stages.encode import clip_of, instructions
+from training.stages.encode import clip_of, instructions, mirror_some
 from training.stages.materials import Materials, some
 
 _VALIDATION = 256
+_FIXED = 2**31 - 1
+"""Step number whose randomness validation uses every time."""
 
 
 class ActionStage:
@@ -44,31 +46,43 @@ class ActionStage:
         if chance.numpy.random() < self._loss.joint_share:
             return self._joint(model, chance)
         materials = self._materials
-        chosen = some(materials.acting, self._run.optimisation.batch, chance)
-        errors = self._current(model, materials.acting, chosen, self._loss.null_language, chance)
+        count = self._run.optimisation.batch
+        far = self._loss.emphasise_far_moves
+        chosen = materials.emphasis.draw(count, chance) if far else some(materials.acting, count, chance)
+        errors = self._current(model, materials.acting, chosen, (self._loss.null_language, self._loss.mirror), chance)
         return errors.mean(), {"action": errors.mean().item()}
 
     @torch.no_grad()
     def validate(self, model: VideoActionModel) -> dict[str, float]:
         moments = self._materials.acting_validation
-        chance = Chance(self._run.seed, 2**31 - 1)
-        errors = self._current(model, moments, some(moments, _VALIDATION, chance), 0.0, chance)
-        return {"action": errors.mean().item()}
+        chosen = some(moments, _VALIDATION, Chance(self._run.seed, _FIXED))
+        told, null = (
+            self._current(model, moments, chosen, (share, 0.0), Chance(self._run.seed, _FIXED)) for share in (0.0, 1.0)
+        )
+        # A policy that does not listen to the instruction has the same error without it.
+        return {"action": told.mean().item(), "without_language": null.mean().item()}
 
     def card(self, command: str) -> PolicyCard:
         return card_of(self._run, self._materials, command, trained=True)
 
     def _current(
-        self, model: VideoActionModel, moments: Moments, chosen: NDArray[np.intp], null_share: float, chance: Chance
+        self,
+        model: VideoActionModel,
+        moments: Moments,
+        chosen: NDArray[np.intp],
+        shares: tuple[float, float],
+        chance: Chance,
     ) -> Tensor:
-        """Action errors (B,) from current-frame tokens alone."""
+        """Action errors (B,) from current-frame tokens alone; `shares`: null instructions, mirrored samples."""
+        null_share, mirror_share = shares
         seen = self._materials.sampler.seen(moments, chosen, future=False)
+        rows = self._materials.sampler.rows(moments, chosen)
+        seen, rows = mirror_some(seen, rows, model.config.canvas, mirror_share, chance)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, null_share, chance)
             latents = clip_of(model, seen.canvases)
             times = torch.full((len(latents), 1), conditional_time(model.backbone))
             features = model.backbone.features(latents, times, text)
-        rows = self._materials.sampler.rows(moments, chosen)
         return self._errors(model, (features, text, seen.state), rows, torch.zeros(len(rows)), chance)
 
     def _joint(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
@@ -77,6 +91,9 @@ class ActionStage:
         acts = materials.sampler.acts(materials.video, chosen)
         chosen, acts = _acting_first(chosen, acts)
         seen = materials.sampler.seen(materials.video, chosen, future=True)
+        count = int(acts.sum())
+        rows = materials.sampler.rows(materials.video, chosen[:count])
+        seen, rows = mirror_some(seen, rows, model.config.canvas, loss.mirror, chance)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, loss.null_language, chance)
             clip = clip_of(model, seen.canvases)
@@ -84,9 +101,7 @@ class ActionStage:
             future = noise_future(clip, time, self._run.video.pure_noise_share, chance.torch)
             features, velocity = model.backbone.both(future.latents, future.times, text)
         video = video_loss(velocity, future, generated_channels(model.config)).mean()
-        count = int(acts.sum())
         keep = (torch.rand(count, generator=chance.torch) >= loss.null_future).float()
-        rows = materials.sampler.rows(materials.video, chosen[:count])
         parts = tuple(part[:count] for part in (features, text, seen.state))
         action = self._errors(model, parts, rows, keep, chance).mean()
         total = action + loss.video_weight * video

@@ -6,8 +6,11 @@ import torch
 from torch import Tensor
 
 from contract.errors import ConfigurationError
+from contract.manifest import Canvas
 from policy_server.model.latent_blocks import BlockLatent
 from policy_server.model.policy import VideoActionModel
+from training.data.samples import Seen
+from training.mirror import mirrored_canvases, mirrored_values
 from training.stages.base import Chance
 
 
@@ -21,6 +24,17 @@ def clip_of(model: VideoActionModel, kept: Tensor) -> Tensor:
     with torch.no_grad(), torch.autocast("cpu", enabled=False):
         later = model.latent.changes(kept)
     return torch.cat([current, later], 2)
+
+
+def mirror_some(seen: Seen, rows: Tensor, canvas: Canvas, share: float, chance: Chance) -> tuple[Seen, Tensor]:
+    """The batch with a share of its samples mirrored; `rows` may be of the first samples only."""
+    chosen = torch.rand(len(seen.state), generator=chance.torch) < share
+    canvases, state, turned = seen.canvases.clone(), seen.state.clone(), rows.clone()
+    canvases[chosen] = mirrored_canvases(canvases[chosen], canvas)
+    state[chosen] = mirrored_values(state[chosen])
+    acting = chosen[: len(rows)]
+    turned[acting] = mirrored_values(turned[acting])
+    return Seen(canvases, seen.tokens, state), turned
 
 
 def instructions(model: VideoActionModel, tokens: Tensor, null_share: float, chance: Chance) -> Tensor:

@@ -15,6 +15,7 @@ from training.data.samples import Sampler
 from training.normaliser import BatchNormaliser
 from training.run import Run
 from training.stages.base import Chance
+from training.stages.emphasis import Emphasis
 from training.statistics import measure
 
 
@@ -31,24 +32,30 @@ class Materials:
     state: Statistics
     action: Action
     normaliser: BatchNormaliser
+    emphasis: Emphasis
 
 
 def gather(run: Run, config: ModelConfig) -> Materials:
     """Open the data of a run. Raises `ConfigurationError` when there is none."""
     library, pairs = Library(run.data, run.shards), seen(run.rotation)
-    acting = library.moments(pairs, working_only=True, validation=False)
+    acting = library.moments(pairs, working_only=True, validation=False, every=run.moment_every)
     state, action = measure(library, acting, config.head.horizon)
     return Materials(
         library=library,
         sampler=Sampler(library, config, pairs),
         acting=acting,
-        acting_validation=library.moments(pairs, working_only=True, validation=True),
-        video=library.moments(TASKS, working_only=False, validation=False),
-        video_validation=library.moments(TASKS, working_only=False, validation=True),
+        acting_validation=library.moments(pairs, working_only=True, validation=True, every=run.moment_every),
+        video=library.moments(TASKS, working_only=False, validation=False, every=run.moment_every),
+        video_validation=library.moments(TASKS, working_only=False, validation=True, every=run.moment_every),
         state=state,
         action=action,
         normaliser=BatchNormaliser(state, action),
+        emphasis=Emphasis(library, acting, config.head.horizon, _deltas(action)),
     )
+
+
+def _deltas(action: Action) -> NDArray[np.float64]:
+    return np.array(next(entry.scale for entry in action.statistics if entry.kind == "delta"))
 
 
 def some(moments: Moments, count: int, chance: Chance) -> NDArray[np.intp]:

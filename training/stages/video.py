@@ -16,12 +16,11 @@ from policy_server.model.card import PolicyCard
 from policy_server.model.policy import VideoActionModel
 from training.card import card_of
 from training.data.library import Moments
-from training.data.samples import Seen
 from training.losses import NoisyFuture, conditional_time, generated_channels, noise_future, video_loss
 from training.precision import mixed
 from training.run import Run
 from training.stages.base import Chance
-from training.stages.encode import clip_of, instructions
+from training.stages.encode import clip_of, instructions, mirror_some
 from training.stages.materials import Materials, some
 
 _VALIDATION = 64
@@ -47,7 +46,7 @@ class VideoStage:
     @torch.no_grad()
     def validate(self, model: VideoActionModel) -> dict[str, float]:
         moments = self._materials.video_validation
-        chance = Chance(self._run.seed, -1 % 2**31)
+        chance = Chance(self._run.seed, 2**31 - 1)
         errors, _ = self._errors(model, moments, some(moments, _VALIDATION, chance), chance)
         return {"video": errors.mean().item()}
 
@@ -57,8 +56,9 @@ class VideoStage:
     def _errors(
         self, model: VideoActionModel, moments: Moments, chosen: NDArray[np.intp], chance: Chance
     ) -> tuple[Tensor, NoisyFuture]:
-        seen: Seen = self._materials.sampler.seen(moments, chosen, future=True)
+        seen = self._materials.sampler.seen(moments, chosen, future=True)
         loss = self._run.video
+        seen, _ = mirror_some(seen, seen.state[:0, None], model.config.canvas, loss.mirror, chance)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, loss.null_language, chance)
             clip = clip_of(model, seen.canvases)
