@@ -53,6 +53,22 @@ class ArmUnit(Strict):
         return self
 
 
+class LeaderUnit(Strict):
+    """A leader arm on a CAN bus of its own, for teleoperation."""
+
+    channel: Channel
+    adapter_serial: str = ""
+    kind: Literal["teaching_handle", "encoders"]
+    """A YAM with motors 1 to 6 and an encoder in its handle, or encoders alone and no motor."""
+
+
+class Leaders(Strict):
+    """Leader arms of the station, for one or both arms."""
+
+    left: LeaderUnit | None = None
+    right: LeaderUnit | None = None
+
+
 class Arms(Strict):
     """Both arms and the rules of their holders."""
 
@@ -68,11 +84,25 @@ class Arms(Strict):
     """Motor temperature that raises the alarm."""
     hold_alarm_s: Annotated[float, Field(gt=0.0, le=86400.0)] = 600.0
     """A hold longer than this raises the alarm: motors that hold get warm."""
+    leaders: Leaders | None = None
+
+    @property
+    def units(self) -> dict[str, ArmUnit | LeaderUnit]:
+        """Every device with a bus of its own, by the name that messages give it."""
+        leaders = {} if self.leaders is None else {"left": self.leaders.left, "right": self.leaders.right}
+        return {
+            "left arm": self.left,
+            "right arm": self.right,
+            **{f"{side} leader": unit for side, unit in leaders.items() if unit is not None},
+        }
 
     @model_validator(mode="after")
-    def _two_buses(self) -> Arms:
-        if self.left.channel == self.right.channel:
-            raise ValueError(f"both arms are on {self.left.channel}; give each its own bus")
-        if self.left.adapter_serial and self.left.adapter_serial == self.right.adapter_serial:
-            raise ValueError(f"both arms name the adapter {self.left.adapter_serial}")
+    def _own_buses(self) -> Arms:
+        for what in ("channel", "adapter_serial"):
+            owners: dict[str, str] = {}
+            for name, unit in self.units.items():
+                value = getattr(unit, what)
+                if value and value in owners:
+                    raise ValueError(f"{owners[value]} and {name} are both on {what} {value}; give each its own")
+                owners[value] = name
         return self

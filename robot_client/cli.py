@@ -13,7 +13,7 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     from contract.errors import ConfigurationError, StackError
-    from robot_client.commands import app
+    from robot_client.arm_commands import app
 
     try:
         app.cli(prog="yam-robot")

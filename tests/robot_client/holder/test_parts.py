@@ -107,7 +107,7 @@ def test_unknown_grippers_and_seven_joints_are_refused_with_the_allowed_list(tmp
 
 
 def test_one_bus_for_both_arms_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StationError, match="both arms are on can_left"):
+    with pytest.raises(StationError, match="left arm and right arm are both on channel can_left"):
         load_station(changed(tmp_path, "can_right", "can_left"))
 
 

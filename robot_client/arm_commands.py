@@ -1,0 +1,130 @@
+"""`yam-robot doctor` and `yam-robot arms`: looking at real arms, and starting, holding and letting them go by hand."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import tyro
+
+from contract.errors import RigError
+from contract.layout import Arm
+from contract.station import load_station
+from robot_client.commands import app
+from robot_client.rigs.base import Stop
+
+_SETTLE_S: Final = 3.0
+_POLL_S: Final = 0.05
+_WORD: Final = "supported"
+_STOPS: Final = {"hold": Stop.HOLD, "relax": Stop.RELAX, "power-off": Stop.POWER_OFF}
+
+
+@app.command
+def doctor(
+    station: str,
+    arm: Literal["left", "right", "both"] = "both",
+    bundle: Path | None = None,
+    out: Path = Path("out"),
+    run_dir: str = "",
+    json: bool = False,
+) -> None:
+    """Look at everything a run on real arms needs; turns nothing on. Exit code 1 when something must be mended first.
+
+    Args:
+        station: name of a shipped station or path of a station file.
+        arm: one arm only, when the other one is not there.
+        bundle: folder of a policy: does it fit this station?
+        out: where episodes will go.
+        run_dir: folder of the holders' mailboxes; default: the station's.
+        json: for programs.
+    """
+    from robot_client.doctor.examine import Examination, examine
+    from robot_client.doctor.lines import as_json, failed
+
+    lines = []
+    for line in examine(Examination(load_station(station), arm, bundle, out, run_dir)):
+        lines.append(line)
+        if not json:
+            print(line, flush=True)
+    if json:
+        print(as_json(lines))
+    sys.exit(1 if failed(lines) else 0)
+
+
+@app.command
+def arms(
+    act: Annotated[Literal["start", "state", "hold", "relax", "power-off"], tyro.conf.Positional],
+    station: str,
+    arm: Literal["left", "right", "both"] = "both",
+    run_dir: str = "",
+    confirm: str = "",
+) -> None:
+    """Start the holders of real arms, look at them, or let go of arms that lie at rest.
+
+    Args:
+        act: start (torque on, held where they are), state, hold, relax (gravity compensated) or power-off.
+        station: name of a shipped station or path of a station file.
+        arm: which.
+        run_dir: folder of the holders' mailboxes; default: the station's.
+        confirm: "supported" says that the arms lie or are held; relax and power-off ask for it otherwise.
+    """
+    chosen: tuple[Arm, ...] = ("left", "right") if arm == "both" else (arm,)
+    if act == "start":
+        _start(station, run_dir, chosen)
+    elif act == "state":
+        sys.exit(_show(station, run_dir, chosen))
+    else:
+        _stop(station, run_dir, chosen, _STOPS[act], confirm)
+
+
+def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
+    from robot_client.holder.start import start_holders
+
+    for arm, holder in start_holders(station, run_dir, chosen).items():
+        print(f"{arm} arm: held by process {holder.pid}{', as before' if holder.adopted else ''}")
+
+
+def _show(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> int:
+    from robot_client.holder.messages import TORQUE
+    from robot_client.holder.start import clients
+
+    held = True
+    for arm, client in clients(load_station(station), run_dir).items():
+        if arm not in chosen:
+            continue
+        state, stamp_ns = client.state()
+        gone = client.abandoned(stamp_ns)
+        held = held and not gone and state.hold in TORQUE
+        what = "NOT HELD, its holder is gone" if gone else state.hold.value
+        print(f"{arm} arm: {what} (holder {state.holder}, client {state.client or 'none'}): {state.reason}")
+        if state.alarm:
+            print(f"{arm} arm: ALARM {state.alarm}")
+        client.close()
+    return 0 if held else 1
+
+
+def _stop(station: str, run_dir: str, chosen: tuple[Arm, ...], how: Stop, confirm: str) -> None:
+    from robot_client.holder.start import clients
+
+    confirmed = how is not Stop.HOLD and _confirmed(how, confirm)
+    seen = {arm: client for arm, client in clients(load_station(station), run_dir).items() if arm in chosen}
+    for client in seen.values():
+        client.stop(how, confirmed)
+    end = time.monotonic() + _SETTLE_S
+    while time.monotonic() < end and any(client.state()[0].order < client.order for client in seen.values()):
+        time.sleep(_POLL_S)
+    for arm, client in seen.items():
+        state, _ = client.state()
+        print(f"{arm} arm: {state.hold.value}: {state.reason}")
+        client.close()
+
+
+def _confirmed(how: Stop, confirm: str) -> bool:
+    if how is Stop.POWER_OFF:
+        print("The arms have no brakes: without power they fall unless they lie or are held.")
+    given = confirm or input(f'Type "{_WORD}" when the arms lie or somebody holds them: ')
+    if given.strip().lower() != _WORD:
+        raise RigError(f"{how.value} of the arms", expected=f'"{_WORD}"', got=repr(given), remedy="they stay held")
+    return True
