@@ -98,6 +98,12 @@ class RigError(StackError):
     code = "rig"
 
 
+class EpisodeError(StackError):
+    """A recorded episode is missing, damaged or not what it is asked for."""
+
+    code = "episode"
+
+
 class LinkError(StackError):
     """The policy server cannot be reached or broke off."""
 

@@ -1,4 +1,4 @@
-"""The commands of `yam-robot`: demo, run, bench. Each imports what it needs when it runs."""
+"""The commands of `yam-robot`: demo, run, bench, episode. Each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Annotated, Literal
 import tyro
 
 from contract.types import GuidanceMode
+from robot_client.episodes.command import episode
 
 app = tyro.extras.SubcommandApp()
+app.command(episode, name="episode", help="Look at, repair and replay recorded episodes.")
 
 
 @app.command

@@ -14,7 +14,7 @@ from robot_client.clock import NS_PER_MS, Clock
 from robot_client.episodes import ballast
 from robot_client.episodes.bag_metadata import BagFile, BagTopic, write_bag_metadata
 from robot_client.episodes.channels import channel_specs
-from robot_client.episodes.chunk import ChunkBuilder, definition_records, qos_of
+from robot_client.episodes.chunk import ChunkBuilder, definition_records
 from robot_client.episodes.disk import MOST_BYTES, Disk
 from robot_client.episodes.folder import create_next, data_file
 from robot_client.episodes.mcap_file import McapFile
@@ -151,7 +151,7 @@ class Bag:
                 f"{file.path}", expected="room to close it", got=error.strerror, remedy="yam-robot episode recover"
             ) from error
         counts = file.counts
-        topics = [BagTopic(s.topic, s.ros_type, qos_of(s), counts[s.id]) for s in self._specs.values() if counts[s.id]]
+        topics = [BagTopic(s.topic, s.ros_type, s.qos, counts[s.id]) for s in self._specs.values() if counts[s.id]]
         part = BagFile(file.path.name, file.start_ns, file.end_ns, counts.total())
         write_bag_metadata(self.folder, [part], topics, closing)
 

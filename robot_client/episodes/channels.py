@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contract.topics import TOPICS
+from robot_client.episodes.definitions import definition_of
 
 JOINT_STATES: Final = "/joint_states"
 JOINT_COMMANDS: Final = "/joint_commands"
@@ -58,14 +59,25 @@ _SHARED: Final = (
 _LATCHED: Final = (MODE, INSTRUCTION)
 
 
+_FOREVER: Final = "\n    sec: 9223372036\n    nsec: 854775807\n"
+_QOS: Final = (
+    "- history: 1\n  depth: {depth}\n  reliability: 1\n  durability: {durability}\n"
+    f"  deadline:{_FOREVER}  lifespan:{_FOREVER}  liveliness: 1\n  liveliness_lease_duration:{_FOREVER}"
+    "  avoid_ros_namespace_conventions: false"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelSpec:
-    """One topic of the file."""
+    """One topic of a file: its type, the text of the type, and `offered_qos_profiles` as rosbag2 writes it."""
 
     id: int
     topic: str
     ros_type: str
-    latched: bool
+    definition: bytes
+    qos: str
+    schema_encoding: str = "ros2msg"
+    message_encoding: str = "cdr"
 
 
 def image_topic(role: str) -> str:
@@ -79,6 +91,11 @@ def channel_specs(roles: Sequence[str]) -> dict[str, ChannelSpec]:
     types = {name: table[name] for name in _SHARED} | _OWN
     types |= {image_topic(role): table[image_topic("{role}")] for role in roles}
     return {
-        topic: ChannelSpec(number, topic, ros_type, topic in _LATCHED)
+        topic: ChannelSpec(number, topic, ros_type, definition_of(ros_type).encode(), _qos_of(topic in _LATCHED))
         for number, (topic, ros_type) in enumerate(types.items(), start=1)
     }
+
+
+def _qos_of(latched: bool) -> str:
+    """`offered_qos_profiles` as rosbag2 writes it: reliable, transient local for latched topics."""
+    return _QOS.format(depth=1 if latched else 10, durability=1 if latched else 2)

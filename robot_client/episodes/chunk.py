@@ -15,24 +15,12 @@ from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, ChunkIndex, MessageIndex, Schema
 
 from robot_client.episodes.channels import ChannelSpec
-from robot_client.episodes.definitions import definition_of
 
 LEVEL: Final = 1
 """zstd level: joints shrink to a third; images are compressed already."""
 _MESSAGE: Final = struct.Struct("<BQHIQQ")
 _HEAD: Final = _MESSAGE.size - 9
 """Bytes of a message record between its length and its data."""
-_FOREVER: Final = "\n    sec: 9223372036\n    nsec: 854775807\n"
-_QOS: Final = (
-    "- history: 1\n  depth: {depth}\n  reliability: 1\n  durability: {durability}\n"
-    f"  deadline:{_FOREVER}  lifespan:{_FOREVER}  liveliness: 1\n  liveliness_lease_duration:{_FOREVER}"
-    "  avoid_ros_namespace_conventions: false"
-)
-
-
-def qos_of(spec: ChannelSpec) -> str:
-    """`offered_qos_profiles` as rosbag2 writes it: reliable, transient local for latched topics."""
-    return _QOS.format(depth=1 if spec.latched else 10, durability=1 if spec.latched else 2)
 
 
 def schema_ids(specs: Iterable[ChannelSpec]) -> dict[str, int]:
@@ -41,7 +29,7 @@ def schema_ids(specs: Iterable[ChannelSpec]) -> dict[str, int]:
 
 
 def definition_records(specs: Mapping[str, ChannelSpec]) -> dict[int, bytes]:
-    """Channel id -> its schema and channel records."""
+    """Channel id -> its schema and channel records. Ids stay the same when `specs` grows at its end."""
     ids = schema_ids(specs.values())
     records: dict[int, bytes] = {}
     for spec in specs.values():
@@ -54,9 +42,7 @@ def definition_records(specs: Mapping[str, ChannelSpec]) -> dict[int, bytes]:
 
 def schema_of(spec: ChannelSpec, ids: Mapping[str, int]) -> Schema:
     """The schema record of a channel's type."""
-    return Schema(
-        id=ids[spec.ros_type], name=spec.ros_type, encoding="ros2msg", data=definition_of(spec.ros_type).encode()
-    )
+    return Schema(id=ids[spec.ros_type], name=spec.ros_type, encoding=spec.schema_encoding, data=spec.definition)
 
 
 def channel_of(spec: ChannelSpec, ids: Mapping[str, int]) -> Channel:
@@ -64,8 +50,8 @@ def channel_of(spec: ChannelSpec, ids: Mapping[str, int]) -> Channel:
     return Channel(
         id=spec.id,
         topic=spec.topic,
-        message_encoding="cdr",
-        metadata={"offered_qos_profiles": qos_of(spec)},
+        message_encoding=spec.message_encoding,
+        metadata={"offered_qos_profiles": spec.qos},
         schema_id=ids[spec.ros_type],
     )
 

@@ -1,0 +1,77 @@
+"""`yam-robot episode ...`. Each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+if TYPE_CHECKING:
+    from robot_client.episodes.recover import Saved
+
+episode = tyro.extras.SubcommandApp()
+Positional = Annotated[Path, tyro.conf.Positional]
+
+
+@episode.command
+def info(path: Positional) -> None:
+    """What is in an episode or any rosbag2 MCAP; exit code 1 when it is not complete.
+
+    Args:
+        path: episode folder or .mcap file.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from robot_client.episodes.info import info_of
+
+    found, console = info_of(path), Console()
+    table = Table("topic", "type", "messages")
+    for topic, count in sorted(found.counts.items()):
+        table.add_row(topic, found.types[topic], str(count))
+    console.print(table)
+    for name, value in found.facts.items():
+        console.print(f"{name}: {value}", highlight=False, markup=False, soft_wrap=True)
+    state = "complete" if found.complete else "INCOMPLETE"
+    console.print(f"{path}: {state}, {found.messages} messages, {found.seconds:.1f} s", highlight=False, soft_wrap=True)
+    for line in found.missing:
+        console.print(f"missing: {line}", highlight=False, markup=False, soft_wrap=True)
+    sys.exit(0 if found.complete else 1)
+
+
+@episode.command
+def recover(path: Positional, out: Positional) -> None:
+    """Save what can be read of a truncated or damaged episode into a new one; exit code 1 when anything is missing.
+
+    Args:
+        path: episode folder or .mcap file; it is not changed.
+        out: new folder.
+    """
+    from robot_client.episodes.recover import recover as save
+
+    sys.exit(_said(save(path, out), out))
+
+
+@episode.command
+def cut(path: Positional, out: Positional, start_s: float = 0.0, end_s: float = float("inf")) -> None:
+    """Copy a piece of an episode into a new one.
+
+    Args:
+        path: episode folder or .mcap file; it is not changed.
+        out: new folder.
+        start_s: from here, counted from the first message.
+        end_s: to here.
+    """
+    from robot_client.episodes.recover import cut as copy
+
+    sys.exit(_said(copy(path, out, start_s, end_s), out))
+
+
+def _said(saved: Saved, out: Path) -> int:
+    print(f"saved {saved.messages} messages, {saved.seconds:.1f} s, to {out}")
+    for line in saved.missing:
+        print(f"missing: {line}")
+    print("complete" if saved.complete else "INCOMPLETE, and marked so")
+    return 0 if saved.complete else 1

@@ -1,0 +1,124 @@
+"""One reader for our own episodes and any rosbag2 MCAP: folders or single files, streamed in the order of time."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from mcap.exceptions import McapError
+from mcap_ros2.decoder import DecoderFactory
+
+from contract.errors import EpisodeError
+from robot_client.clock import NS_PER_S
+from robot_client.episodes.bag_metadata import NAME as METADATA
+from robot_client.episodes.mcap_scan import Damage, McapScan, RawMessage
+
+REORDER_NS: Final = 2 * NS_PER_S
+"""Messages are sorted within this time; senders write in batches, so files are a little out of order."""
+_MOST_WAITING: Final = 20_000
+_NUMBER: Final = re.compile(r"_(\d+)\.mcap$")
+
+
+class BagReader:
+    """Streams messages; after the last one `damages`, `finished` and `notes` are whole.
+
+    `tolerant`: go on after damage and report it, else raise `EpisodeError`.
+    """
+
+    def __init__(self, path: Path, tolerant: bool = False) -> None:
+        self.path, self._tolerant = path, tolerant
+        self.damages: list[tuple[Path, Damage]] = []
+        self.finished = True
+        """Every file so far was closed properly."""
+        self.notes: dict[str, dict[str, str]] = {}
+        """Newest metadata record of each name, so far."""
+
+    def messages(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
+        """All messages, or those of `topics`, sorted by time within two seconds."""
+        waiting: list[tuple[int, int, RawMessage]] = []
+        newest_ns = 0
+        for number, message in enumerate(self._in_file_order(topics)):
+            heapq.heappush(waiting, (message.log_ns, number, message))
+            newest_ns = max(newest_ns, message.log_ns)
+            while waiting and (waiting[0][0] <= newest_ns - REORDER_NS or len(waiting) > _MOST_WAITING):
+                yield heapq.heappop(waiting)[2]
+        while waiting:
+            yield heapq.heappop(waiting)[2]
+
+    def _in_file_order(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
+        for file in data_files(self.path):
+            scan = McapScan(file)
+            for message in scan.messages():
+                self._check(scan)
+                self.notes.update(scan.notes)
+                if topics is None or message.topic in topics:
+                    yield message
+            self.notes.update(scan.notes)
+            self._check(scan)
+            self.finished = self.finished and scan.finished
+            self.damages += [(file, damage) for damage in scan.damages]
+
+    def _check(self, scan: McapScan) -> None:
+        if scan.damages and not self._tolerant:
+            first = scan.damages[0]
+            raise EpisodeError(
+                f"{scan.path}",
+                expected="a whole file",
+                got=f"at byte {first.offset}: {first.what}",
+                remedy="yam-robot episode recover",
+            )
+
+
+class Decoder:
+    """CDR -> objects with the fields of the ROS message, by the definitions in the file."""
+
+    def __init__(self) -> None:
+        self._by_definition: dict[tuple[str, bytes], Any] = {}
+
+    def __call__(self, message: RawMessage) -> Any:
+        """Raises `EpisodeError` when the message is not what its definition says."""
+        if message.schema is None:
+            raise EpisodeError(message.topic, expected="a message definition", got="none")
+        key = (message.schema.name, message.schema.data)
+        if key not in self._by_definition:
+            self._by_definition[key] = DecoderFactory().decoder_for(message.channel.message_encoding, message.schema)
+        decode = self._by_definition[key]
+        if decode is None:
+            raise EpisodeError(message.topic, expected="CDR with a ros2msg definition", got=message.schema.encoding)
+        try:
+            return decode(message.data)
+        except (McapError, ValueError, IndexError, KeyError, TypeError) as error:
+            raise EpisodeError(f"a message on {message.topic}", expected=message.ros_type, got=str(error)) from error
+
+
+def data_files(path: Path) -> list[Path]:
+    """The MCAP files of a bag in their order: as metadata.yaml says if it fits what is there, else by their numbers.
+
+    Raises `EpisodeError` when there is none.
+    """
+    if path.is_file():
+        return [path]
+    there = sorted(path.glob("*.mcap"), key=lambda file: (_number(file), file.name)) if path.is_dir() else []
+    if not there:
+        raise EpisodeError(
+            f"{path}", expected="an .mcap file or a folder with one", got="none", remedy="check the path"
+        )
+    listed = [path / name for name in _listed(path)]
+    return listed if sorted(listed) == sorted(there) else there
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        content = yaml.safe_load((folder / METADATA).read_text(encoding="utf-8"))
+        return [str(name) for name in content["rosbag2_bagfile_information"]["relative_file_paths"]]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
+        return []
+
+
+def _number(file: Path) -> int:
+    found = _NUMBER.search(file.name)
+    return int(found[1]) if found else -1
