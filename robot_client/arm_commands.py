@@ -15,6 +15,8 @@ from contract.station import load_station
 from robot_client.commands import app
 from robot_client.rigs.base import Stop
 
+__all__ = ["app"]
+
 _SETTLE_S: Final = 3.0
 _POLL_S: Final = 0.05
 _WORD: Final = "supported"

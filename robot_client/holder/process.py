@@ -22,13 +22,14 @@ from robot_client.mailbox import MailboxReader, open_writer
 
 PERIOD_NS: Final = 4 * NS_PER_MS
 """The driver's own rate: 250 Hz."""
+_REMEMBERED: Final = 16
 _SWITCH_S: Final = 0.001
 _TROUBLE_PAUSE_NS: Final = 100 * NS_PER_MS
 
 
 @dataclass(slots=True)
 class Saying:
-    """Lines for the log: what is new is said at once, the same line again at most once a minute."""
+    """Lines for the log: what is new is said at once, the same line again at most once a minute. Remembers few."""
 
     name: str
     _said: dict[str, int] = field(default_factory=dict)
@@ -36,7 +37,10 @@ class Saying:
     def say(self, text: str, now_ns: int) -> None:
         """One line."""
         if text and now_ns - self._said.get(text, -60 * NS_PER_S) >= 60 * NS_PER_S:
+            self._said.pop(text, None)
             self._said[text] = now_ns
+            while len(self._said) > _REMEMBERED:
+                del self._said[next(iter(self._said))]
             print(f"holder {self.name}: {text}", flush=True)
 
 

@@ -103,7 +103,10 @@ def _failure(arm: Arm, process: subprocess.Popen[bytes], folder: Path) -> str:
         if process.poll() is not None:
             return f"{arm} arm: {' '.join(lines[-_TAIL_LINES:]) or 'ended without a word'}"
         time.sleep(_POLL_S)
-    return f"{arm} arm: nothing within {START_S:.0f} s, see {log}"
+    # It holds nothing yet: the driver tries for ever to turn on a motor whose error does not clear.
+    process.kill()
+    process.wait()
+    return f"{arm} arm: no torque within {START_S:g} s, given up; a motor may refuse to be turned on, see {log}"
 
 
 def _undo(station: Station, run_dir: str, arms: list[Arm]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from contract.errors import RigError
+from robot_client.holder import start
 from robot_client.holder.messages import Hold
 from robot_client.holder.start import start_holders
 from robot_client.rigs.base import ArmFallingError, HeldError, Stop
@@ -190,3 +191,21 @@ def test_a_failed_start_leaves_the_arms_as_they_were_found(tmp_path: Path) -> No
     client = station.client("left")
     assert until(lambda: state_of(client).hold is Hold.OFF)
     assert until(lambda: not station.truth("left")[1].any())
+
+
+def test_a_holder_that_never_gets_its_arm_is_given_up_and_gone(
+    arms: EmulatedStation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B29: i2rt tries for ever to turn on a motor whose error does not clear."""
+    spawned: list[subprocess.Popen[bytes]] = []
+
+    def hangs(station: str, arm: str, folder: Path, realtime: bool) -> subprocess.Popen[bytes]:
+        start.log_of(folder, arm).touch()
+        spawned.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        return spawned[-1]
+
+    monkeypatch.setattr(start, "_spawn", hangs)
+    monkeypatch.setattr(start, "START_S", 0.2)
+    with pytest.raises(RigError, match=r"left arm: no torque within 0\.2 s, given up.*left\.log"):
+        arms.start(("left",))
+    assert spawned[0].poll() is not None

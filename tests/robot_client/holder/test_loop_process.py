@@ -1,0 +1,137 @@
+"""The control loop's own process on two held, emulated arms: killed, started again, ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_client import local_codec
+from robot_client.channel import Channel, channel_pair
+from robot_client.holder.messages import Hold
+from robot_client.local_messages import LoopStatus, PersonEvent
+from robot_client.process_config import LoopConfig, write_config
+from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of, until
+
+ROOT = Path(__file__).parents[3]
+
+
+class Loop:
+    """One loop process; `mode` is the newest it said."""
+
+    def __init__(self, arms: EmulatedStation) -> None:
+        config = LoopConfig(station=str(arms.path), rig="yam", run_dir=str(arms.run_dir), realtime=False)
+        path = arms.folder / "loop.json"
+        write_config(path, config)
+        self.supervisor, theirs = channel_pair()
+        self.planner, theirs_too = channel_pair()
+        fds = (theirs.fileno(), theirs_too.fileno())
+        arguments = ["--config", str(path), "--supervisor-fd", str(fds[0]), "--planner-fd", str(fds[1])]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "robot_client.loop_process", *arguments],
+            pass_fds=fds,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        theirs.close()
+        theirs_too.close()
+        self.status: LoopStatus | None = None
+
+    def mode(self) -> str:
+        for message in _messages(self.supervisor):
+            if isinstance(message, LoopStatus):
+                self.status = message
+        return "" if self.status is None else self.status.mode
+
+    def notice(self) -> str:
+        return "" if self.status is None else self.status.notes.get("notice", "")
+
+    def person(self, act: str, text: str = "") -> None:
+        local_codec.send(self.supervisor, PersonEvent(act, text))  # type: ignore[arg-type]
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(10)
+        self.supervisor.close()
+        self.planner.close()
+
+
+def _messages(channel: Channel) -> Iterator[object]:
+    while (message := local_codec.receive(channel)) is not None:
+        yield message
+
+
+@pytest.fixture
+def arms(tmp_path: Path) -> Iterator[EmulatedStation]:
+    station = EmulatedStation(tmp_path)
+    station.start()
+    yield station
+    station.close()
+
+
+def test_loops_that_are_killed_one_after_the_other_leave_the_arms_exactly_where_they_were(
+    arms: EmulatedStation,
+) -> None:
+    """B14, B29: kill -9 of the client process, five times: torque stays on, the target stays the same to the last bit,
+    and no change of hands lets the arms creep down by their sag."""
+    left = arms.client("left")
+    go(left, RAISED, seconds=1.5, then_hold=True)
+    left.close()
+    held = state_of(left).held
+    for _ in range(3):
+        loop = Loop(arms)
+        assert until(lambda loop=loop: loop.mode() == "IDLE", 20.0), loop.status
+        assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
+        loop.kill()
+        assert until(lambda: is_holding(left))
+        assert np.array_equal(state_of(left).held, held)
+    joints, powered = arms.truth("left")
+    assert powered.all() and np.abs(joints[:6] - RAISED[:6]).max() < 0.06
+
+
+def test_an_ended_loop_says_how_it_leaves_the_arms_and_leaves_them_held(arms: EmulatedStation) -> None:
+    """B29: SIGINT is the supervisor's; SIGTERM ends the run in HOLD within 8 s, and the last line says so."""
+    loop = Loop(arms)
+    assert until(lambda: loop.mode() == "IDLE", 20.0), loop.status
+    os.kill(loop.process.pid, signal.SIGINT)
+    loop.person("relax")
+    assert until(lambda: loop.mode() == "IDLE" and "supported" in loop.notice())
+    loop.person("relax", "supported")
+    assert until(lambda: loop.mode() == "RELAXED")
+    loop.person("enable")
+    assert until(lambda: loop.mode() == "IDLE")
+    os.kill(loop.process.pid, signal.SIGTERM)
+    assert loop.process.wait(8.0) == 0
+    assert loop.process.stdout is not None
+    last = loop.process.stdout.read().decode().strip().splitlines()[-1]
+    assert last.startswith("loop: arms left in HOLD: ")
+    loop.kill()
+    for arm in ("left", "right"):
+        client = arms.client(arm)
+        assert until(lambda client=client: is_holding(client))
+        assert arms.truth(arm)[1].all()
+
+
+def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: EmulatedStation) -> None:
+    """B30: the mode names the arm; the other one keeps its torque; the exit code is not 0."""
+    loop = Loop(arms)
+    assert until(lambda: loop.mode() == "IDLE", 20.0), loop.status
+    arms.fault("right", error=[3, 0xA])
+    assert until(lambda: loop.mode() == "FALLING")
+    assert loop.status is not None
+    assert "right arm is not held" in loop.status.reason and "motor 3" in loop.status.reason
+    left = arms.client("left")
+    assert until(lambda: is_holding(left))
+    loop.person("finish")
+    assert loop.process.wait(8.0) == 1
+    loop.kill()
+    assert until(lambda: not arms.truth("right")[1].any())
+    assert arms.truth("left")[1].all()
