@@ -66,6 +66,8 @@ class ActionLoss(Part):
     """Samples seen in the mirror (training.mirror)."""
     emphasise_far_moves: bool = False
     """Draw moments before far moves more often (training.stages.emphasis)."""
+    look_weight: Annotated[float, Field(ge=0.0)] = 0.0
+    """Weight of the loss on where two attention heads look (training.looking); 0 = no such loss."""
     null_language: Share = 0.1
     null_future: Share = 0.1
     hide_current: Share = 0.0

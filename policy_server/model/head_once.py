@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from policy_server.model.attention import MASKED, RootMeanSquareNorm, attend, split_heads
+from policy_server.model.attention import MASKED, RootMeanSquareNorm, split_heads
 from policy_server.model.config import ModelConfig
 from policy_server.model.flow import sinusoid, velocity_of
 from policy_server.model.head import ActionHead
@@ -68,17 +68,28 @@ class Reader(nn.Module):
         self.register_buffer("future", indicators(config.token_grid)[:, 1], persistent=False)
 
     def forward(self, features: Tensor, condition: Tensor, future_keep: Tensor) -> tuple[Tensor, Tensor]:
-        scale, shift = self.film(condition)[:, None].chunk(2, -1)
-        tokens = self.norm(features) * (1 + scale) + shift
-        count = tokens.shape[1]
-        key = self.norm_key(split_heads(self.key(tokens + self.places()[:count]), self.heads))
+        tokens = self._tokens(features, condition)
         value = split_heads(self.value(tokens), self.heads)
-        columns = self.columns[:count].expand(*value.shape[:-1], -1)
-        bias = ((1 - future_keep)[:, None] * self.future[:count] * MASKED)[:, None, None, :]
-        query = self.norm_query(self.query + self.ask(condition).unflatten(1, (self.heads, 1, self.head_dim)))
-        seen = attend(query, key, torch.cat([value, columns], -1), bias)
+        columns = self.columns[: tokens.shape[1]].expand(*value.shape[:-1], -1)
+        weights = self._logits(tokens, condition, future_keep).softmax(-1)
+        seen = weights @ torch.cat([value, columns], -1)
         read = self.head_dim + COORDINATES
         return seen[..., :read].flatten(1), seen[..., read:].unsqueeze(1)
+
+    def logits(self, features: Tensor, condition: Tensor, future_keep: Tensor) -> Tensor:
+        """(B, heads, H, N) of the one attention, before softmax: where each query looks, for losses on that."""
+        return self._logits(self._tokens(features, condition), condition, future_keep)
+
+    def _tokens(self, features: Tensor, condition: Tensor) -> Tensor:
+        scale, shift = self.film(condition)[:, None].chunk(2, -1)
+        return self.norm(features) * (1 + scale) + shift
+
+    def _logits(self, tokens: Tensor, condition: Tensor, future_keep: Tensor) -> Tensor:
+        count = tokens.shape[1]
+        key = self.norm_key(split_heads(self.key(tokens + self.places()[:count]), self.heads))
+        query = self.norm_query(self.query + self.ask(condition).unflatten(1, (self.heads, 1, self.head_dim)))
+        bias = ((1 - future_keep)[:, None] * self.future[:count] * MASKED)[:, None, None, :]
+        return (query * self.head_dim**-0.5) @ key.transpose(-1, -2) + bias
 
 
 class ResidualBlock(nn.Module):
@@ -119,10 +130,14 @@ class ReadOnceHead(ActionHead):
 
     def context(self, features: Tensor, text: Tensor, state: Tensor, future_keep: Tensor) -> tuple[Tensor, ...]:
         """memory (B, width), masses (B, 1, heads, H, 2)."""
-        condition = torch.cat([self.pool(text), state], -1)
+        condition = self.condition(text, state)
         read, masses = self.reader(features, condition, future_keep)
         memory = self.digest(torch.cat([read, condition], -1))
         return (memory, masses) if self.with_masses else (memory,)
+
+    def condition(self, text: Tensor, state: Tensor) -> Tensor:
+        """Language and state (B, heads * Dt + 14), as queries and modulation take them."""
+        return torch.cat([self.pool(text), state], -1)
 
     def action_step(self, rows: Tensor, times: Tensor, *memory: Tensor) -> tuple[Tensor, ...]:
         (digest,) = memory

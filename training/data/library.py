@@ -78,7 +78,7 @@ class Library:
                 when.append(taken)
         if not which:
             raise ConfigurationError(
-                f"data folder {self.folder}",
+                f"data of {len(self.folders)} folders",
                 expected="demonstrations of the asked pairs",
                 got="none",
                 remedy="make more",

@@ -13,15 +13,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from contract.errors import ConfigurationError
 from policy_server.model.card import PolicyCard
+from policy_server.model.head_once import ReadOnceHead
 from policy_server.model.policy import VideoActionModel
 from training.card import card_of
 from training.data.library import Moments
+from training.looking import looking_loss
 from training.losses import action_loss, conditional_time, generated_channels, noise_future, video_loss
 from training.precision import mixed
 from training.run import Run
 from training.stages.base import Chance
-from training.stages.encode import clip_of, instructions, mirror_some
+from training.stages.encode import clip_of, draw_mirrored, instructions, mirror_some
 from training.stages.materials import Materials, some
 
 _VALIDATION = 256
@@ -45,12 +48,15 @@ class ActionStage:
     def loss(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
         if chance.numpy.random() < self._loss.joint_share:
             return self._joint(model, chance)
-        materials = self._materials
+        materials, loss = self._materials, self._loss
         count = self._run.optimisation.batch
-        far = self._loss.emphasise_far_moves
+        far = loss.emphasise_far_moves
         chosen = materials.emphasis.draw(count, chance) if far else some(materials.acting, count, chance)
-        errors = self._current(model, materials.acting, chosen, (self._loss.null_language, self._loss.mirror), chance)
-        return errors.mean(), {"action": errors.mean().item()}
+        errors, looks = self._current(model, materials.acting, chosen, (loss.null_language, loss.mirror), chance)
+        told = {"action": errors.mean().item()}
+        if looks is None:
+            return errors.mean(), told
+        return errors.mean() + loss.look_weight * looks.mean(), {**told, "looking": looks.mean().item()}
 
     @torch.no_grad()
     def validate(self, model: VideoActionModel) -> dict[str, float]:
@@ -60,7 +66,8 @@ class ActionStage:
             self._current(model, moments, chosen, (share, 0.0), Chance(self._run.seed, _FIXED)) for share in (0.0, 1.0)
         )
         # A policy that does not listen to the instruction has the same error without it.
-        return {"action": told.mean().item(), "without_language": null.mean().item()}
+        values = {"action": told[0].mean().item(), "without_language": null[0].mean().item()}
+        return values if told[1] is None else {**values, "looking": told[1].mean().item()}
 
     def card(self, command: str) -> PolicyCard:
         return card_of(self._run, self._materials, command, trained=True)
@@ -72,18 +79,37 @@ class ActionStage:
         chosen: NDArray[np.intp],
         shares: tuple[float, float],
         chance: Chance,
-    ) -> Tensor:
-        """Action errors (B,) from current-frame tokens alone; `shares`: null instructions, mirrored samples."""
-        null_share, mirror_share = shares
+    ) -> tuple[Tensor, Tensor | None]:
+        """Action errors (B,) from current-frame tokens alone, and looking losses (B,) if asked for.
+
+        `shares`: null instructions, mirrored samples.
+        """
         seen = self._materials.sampler.seen(moments, chosen, future=False)
         rows = self._materials.sampler.rows(moments, chosen)
-        seen, rows = mirror_some(seen, rows, model.config.canvas, mirror_share, chance)
+        mirrored = draw_mirrored(len(rows), shares[1], chance)
+        seen, rows = mirror_some(seen, rows, model.config.canvas, mirrored)
         with mixed(self._run.bf16):
-            text = instructions(model, seen.tokens, null_share, chance)
+            text = instructions(model, seen.tokens, shares[0], chance)
             latents = clip_of(model, seen.canvases)
             times = torch.full((len(latents), 1), conditional_time(model.backbone))
             features = model.backbone.features(latents, times, text)
-        return self._errors(model, (features, text, seen.state), rows, torch.zeros(len(rows)), chance)
+        errors = self._errors(model, (features, text, seen.state), rows, torch.zeros(len(rows)), chance)
+        if not self._loss.look_weight:
+            return errors, None
+        aims = self._materials.aims(moments, chosen, mirrored)
+        return errors, self._looks(model, (features, text, seen.state), aims)
+
+    def _looks(self, model: VideoActionModel, parts: tuple[Tensor, ...], aims: Tensor) -> Tensor:
+        """Looking losses (B,); `parts` = features, text, measured joints."""
+        head = model.head
+        if not isinstance(head, ReadOnceHead):
+            raise ConfigurationError(
+                "action.look_weight", expected="0 without a read-once head", got=type(head).__name__
+            )
+        features, text, joints = parts
+        condition = head.condition(text.float(), self._materials.normaliser.state(joints))
+        logits = head.reader.logits(features.float(), condition, torch.zeros(len(aims)))
+        return looking_loss(logits, aims, model.config)
 
     def _joint(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
         materials, loss = self._materials, self._loss
@@ -93,7 +119,8 @@ class ActionStage:
         seen = materials.sampler.seen(materials.video, chosen, future=True)
         count = int(acts.sum())
         rows = materials.sampler.rows(materials.video, chosen[:count])
-        seen, rows = mirror_some(seen, rows, model.config.canvas, loss.mirror, chance)
+        mirrored = draw_mirrored(len(chosen), loss.mirror, chance)
+        seen, rows = mirror_some(seen, rows, model.config.canvas, mirrored)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, loss.null_language, chance)
             clip = clip_of(model, seen.canvases)

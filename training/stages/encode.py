@@ -26,9 +26,13 @@ def clip_of(model: VideoActionModel, kept: Tensor) -> Tensor:
     return torch.cat([current, later], 2)
 
 
-def mirror_some(seen: Seen, rows: Tensor, canvas: Canvas, share: float, chance: Chance) -> tuple[Seen, Tensor]:
-    """The batch with a share of its samples mirrored; `rows` may be of the first samples only."""
-    chosen = torch.rand(len(seen.state), generator=chance.torch) < share
+def draw_mirrored(count: int, share: float, chance: Chance) -> Tensor:
+    """(count,) bool: which samples are seen in the mirror."""
+    return torch.rand(count, generator=chance.torch) < share
+
+
+def mirror_some(seen: Seen, rows: Tensor, canvas: Canvas, chosen: Tensor) -> tuple[Seen, Tensor]:
+    """The batch with the chosen samples (B,) mirrored; `rows` may be of the first samples only."""
     canvases, state, turned = seen.canvases.clone(), seen.state.clone(), rows.clone()
     canvases[chosen] = mirrored_canvases(canvases[chosen], canvas)
     state[chosen] = mirrored_values(state[chosen])

@@ -20,7 +20,7 @@ from training.losses import NoisyFuture, conditional_time, generated_channels, n
 from training.precision import mixed
 from training.run import Run
 from training.stages.base import Chance
-from training.stages.encode import clip_of, instructions, mirror_some
+from training.stages.encode import clip_of, draw_mirrored, instructions, mirror_some
 from training.stages.materials import Materials, some
 
 _VALIDATION = 64
@@ -58,7 +58,8 @@ class VideoStage:
     ) -> tuple[Tensor, NoisyFuture]:
         seen = self._materials.sampler.seen(moments, chosen, future=True)
         loss = self._run.video
-        seen, _ = mirror_some(seen, seen.state[:0, None], model.config.canvas, loss.mirror, chance)
+        mirrored = draw_mirrored(len(chosen), loss.mirror, chance)
+        seen, _ = mirror_some(seen, seen.state[:0, None], model.config.canvas, mirrored)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, loss.null_language, chance)
             clip = clip_of(model, seen.canvases)
