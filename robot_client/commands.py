@@ -64,7 +64,7 @@ def demo(
 def run(
     server: str,
     instruction: str,
-    rig: Literal["sim", "ideal"] = "sim",
+    rig: Literal["sim", "ideal", "yam"] = "sim",
     station: str = "twin",
     seconds: float = 0.0,
     seed: int = 0,
@@ -78,7 +78,8 @@ def run(
     Args:
         server: address of the policy server, for example tcp://127.0.0.1:5555.
         instruction: what the policy is told.
-        rig: sim (the twin) or ideal (arms that do exactly what they are told).
+        rig: sim (the twin), ideal (arms that do exactly what they are told) or yam (real arms, already held by
+            `yam-robot arms start`).
         station: name of a shipped station or path of a station file.
         seconds: length from engagement; 0 = until Ctrl-C.
         seed: the twin's layout, and the policy's noise.

@@ -36,7 +36,9 @@ def run_demo(settings: RunSettings) -> int:
 
 
 def _with_instruction(settings: RunSettings) -> RunSettings:
-    """The instruction as the suite writes it; without one, what the seed's layout is about."""
+    """The instruction as the suite writes it; without one, what the seed's layout is about. Real arms: any text."""
+    if settings.rig == "yam":
+        return settings
     task = parse(settings.instruction) if settings.instruction else make_layout(settings.seed, None).task
     return replace(settings, instruction=task.instruction)
 

@@ -16,6 +16,7 @@ from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, start_child
 from robot_client.demo.recording import Recording
 from robot_client.demo.settings import RunSettings
+from robot_client.holder.start import held_arms
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
 from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
@@ -43,6 +44,11 @@ class Processes:
         self._channels: list[Channel] = []
         self._recording: Recording | None = None
 
+    @property
+    def rig_dir(self) -> str:
+        """Where the rig's mailboxes are; empty: where the holders of real arms, which outlive runs, have them."""
+        return "" if self._settings.rig == "yam" else str(self.run_dir)
+
     def start(self) -> None:
         """Start everything; returns when twin and server are ready. Raises `RigError` saying what is not."""
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -53,6 +59,9 @@ class Processes:
             self._say("starting the twin")
             self.twin = start_twin(self.run_dir, self._twin_arguments())
             self.twin.wait_ready(START_S)
+        elif self._settings.rig == "yam":
+            for line in held_arms(load_station(self._settings.station)):
+                self._say(line)
         if self.server is not None:
             self.address = self.server.wait_for_line("READY ", START_S).split()[1]
         if self._settings.record is not None:
@@ -146,7 +155,7 @@ class Processes:
     def _start_robot(self) -> None:
         settings = self._settings
         recorder = self._recording.address if self._recording else ""
-        common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": str(self.run_dir)}
+        common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": self.rig_dir}
         planner_config = PlannerConfig(
             **common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}", recorder=recorder
         )

@@ -106,7 +106,7 @@ class Run:
     def _start_watcher(self) -> None:
         settings = self._settings
         station = load_station(settings.station)
-        config = RigConfig(station=settings.station, rig=settings.rig, run_dir=str(self._processes.run_dir))
+        config = RigConfig(station=settings.station, rig=settings.rig, run_dir=self._processes.rig_dir)
         session = f"watcher-{self._processes.run_dir.name[-8:]}"
         link = PolicyLink(self._processes.address, session, frozenset(camera.role for camera in station.cameras))
         rig = make_rig(config, station, MonotonicClock())
@@ -182,7 +182,7 @@ class Run:
         self._interrupt.running()
         if self._watcher is not None:
             self._watcher.stop()
-        self._say("ending: brake, hold, park")
+        self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
         self._processes.tell("finish")
         until_s = time.monotonic() + END_S
         while self._processes.loop is not None and self._processes.loop.running and time.monotonic() < until_s:

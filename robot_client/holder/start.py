@@ -16,7 +16,7 @@ from contract.station import Station, load_station
 from robot_client.clock import MonotonicClock
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
-from robot_client.holder.messages import Hold
+from robot_client.holder.messages import TORQUE, Hold
 from robot_client.holder.places import arms_directory, bus_claim
 from robot_client.holder.rules import arms_of
 from robot_client.rigs.base import Stop
@@ -68,6 +68,21 @@ def start_holders(
         **{arm: Started(pid, True) for arm, pid in found.items()},
         **{arm: Started(process.pid, False) for arm, process in fresh.items()},
     }
+
+
+def held_arms(station: Station, run_dir: str = "") -> list[str]:
+    """A line for each arm, all of them held. Raises `RigError` naming one that nobody holds: a person starts holders,
+    because that is what gives the arms torque."""
+    lines = []
+    for arm, client in clients(station, run_dir).items():
+        state, stamp_ns = client.state()
+        if client.abandoned(stamp_ns) or state.hold not in TORQUE | {Hold.RELAXED}:
+            raise RigError(
+                f"{arm} arm", expected="held", got=f"no live holder: {state.reason}", remedy="yam-robot arms start"
+            )
+        lines.append(f"{arm} arm: {state.hold.value}, by process {state.holder}")
+        client.close()
+    return lines
 
 
 def log_of(folder: Path, arm: str) -> Path:

@@ -18,12 +18,22 @@ def make_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
 
         return IdealRig(clock, station.poses.home.vector(), station.cameras)
     if config.rig == "yam":
-        from robot_client.holder.places import arms_directory
-        from robot_client.rigs.yam import YamRig
-
-        return YamRig(station, arms_directory(station, config.run_dir), clock)
+        return _yam(config, station, clock)
     if not config.run_dir:
         raise ConfigurationError("run_dir", expected="the twin's mailbox folder", got="nothing", remedy="name it")
     from robot_client.rigs.sim import SimRig
 
     return SimRig(Path(config.run_dir), [camera.role for camera in station.cameras], clock.now_ns)
+
+
+def _yam(config: RigConfig, station: Station, clock: Clock) -> Rig:
+    from robot_client.holder.places import arms_directory
+    from robot_client.rigs.yam import YamRig, no_frames
+
+    frames = no_frames
+    if station.arms is not None and station.arms.bus == "emulated":
+        from robot_client.rigs.ideal import IdealRig
+
+        # A dry run has no cameras either: the policy sees grey walls.
+        frames = IdealRig(clock, station.poses.home.vector(), station.cameras).frames
+    return YamRig(station, arms_directory(station, config.run_dir), clock, frames)
