@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from contract.types import GuidanceMode
+
 if TYPE_CHECKING:
     from robot_client.episodes.recover import Saved
 
@@ -67,6 +69,52 @@ def cut(path: Positional, out: Positional, start_s: float = 0.0, end_s: float = 
     from robot_client.episodes.recover import cut as copy
 
     sys.exit(_said(copy(path, out, start_s, end_s), out))
+
+
+@episode.command
+def policy(
+    path: Positional,
+    server: str = "",
+    bundle: Path | None = None,
+    threads: int = 1,
+    tolerance_rad: float = 1e-5,
+    tolerance_tr: float = 1e-4,
+    guidance: GuidanceMode | None = None,
+    references: Path | None = None,
+    accept: bool = False,
+    out: Path = Path("out/episode/policy.json"),
+) -> None:
+    """Ask a policy every recorded question again and compare the answers; exit code 1 when one is outside.
+
+    Args:
+        path: episode folder or .mcap file.
+        server: address of a running server.
+        bundle: policy folder to serve for the time of the replay.
+        threads: of the engine of that server; the demo's has 1.
+        tolerance_rad: largest allowed difference of any channel of any row.
+        tolerance_tr: largest allowed relative difference of TR.
+        guidance: ask with another guidance than was recorded, to see what it changes.
+        references: file of accepted answers to compare with instead of the recorded ones.
+        accept: write the answers to that file instead of comparing.
+        out: JSON report.
+    """
+    from rich.console import Console
+
+    from robot_client.episodes.policy_command import PolicyReplaySettings, run_policy_replay
+    from robot_client.episodes.policy_report import Tolerance
+
+    settings = PolicyReplaySettings(
+        path=path,
+        server=server,
+        bundle=bundle,
+        threads=threads,
+        tolerance=Tolerance(tolerance_rad, tolerance_tr),
+        guidance=guidance,
+        references=references,
+        accepts=accept,
+        out=out,
+    )
+    sys.exit(run_policy_replay(settings, Console()))
 
 
 def _said(saved: Saved, out: Path) -> int:
