@@ -76,8 +76,8 @@ MOVING: Final = frozenset({Mode.TELEOP, Mode.HANDOFF, Mode.POLICY, Mode.REPLAY, 
 """Modes in which a source moves the arms."""
 TORQUE_ON: Final = MOVING | {Mode.IDLE, Mode.HOLD}
 """Modes in which the loop commands targets."""
-_RENEWS: Final = frozenset({Event.ENGAGE, Event.HOLD, Event.INSTRUCTION, Event.INTERRUPT})
-"""Events that make older answers worthless even where the mode stays."""
+_RENEWS: Final = frozenset({Event.ENGAGE, Event.HOLD, Event.PARK, Event.INSTRUCTION, Event.INTERRUPT})
+"""Events that make older answers worthless even where the mode stays, and let the driving source begin anew."""
 
 _TAKEN: Final = {
     Event.TAKEN_BY_TELEOP: Mode.TELEOP,

@@ -16,6 +16,7 @@ from robot_client.clock import NS_PER_MS
 from robot_client.modes import Event, Mode
 from robot_client.rigs.base import JointReading, Stop
 from robot_client.sources.base import Asked, Moment
+from robot_client.sources.pose import PoseSource
 from tests.robot_client.stage import HOME, PERIOD_NS, STATION, Stage, line, steady, told_of, travel
 
 PARKED = STATION.poses.park.vector()
@@ -258,6 +259,26 @@ def test_a_person_sends_the_arms_to_a_pose_gently_and_they_hold_there(act: str, 
     np.testing.assert_allclose(ticks[-1].told, getattr(STATION.poses, pose).vector(), atol=1e-6)
     assert {tick.source for tick in ticks} == {f"pose:{pose}", "hold"}
     assert stage.reason == f"pose:{pose} reached"
+
+
+def test_another_pose_on_the_way_to_one_is_reached_as_gently_as_from_rest() -> None:
+    """"home" during "park" changed the source without its ramp: the arms went home at the full speed limit."""
+    stage = _stage()
+    stage.run(3.0)
+    stage.process.pilot._poses = {  # as on real arms, with people near
+        name: PoseSource(name, getattr(STATION.poses, name).vector(), stage.process.loop._limits, 0.35)
+        for name in ("home", "park")
+    }
+    stage.person("park")
+    stage.run_until(lambda: stage.mode == "PARK", 0.1)
+    stage.run(1.5)
+    away = np.abs(stage.ticks[-1].told - HOME).max()
+    assert away > 0.1, "too near to home to tell a ramp from a leap"
+    stage.person("home")
+    ticks = stage.run_until(lambda: stage.mode == "HOLD", 10.0)
+    np.testing.assert_allclose(ticks[-1].told, HOME, atol=1e-6)
+    speed = np.abs(np.diff(told_of(ticks), axis=0)) / (PERIOD_NS / 1e9)
+    assert (speed / stage.process.loop._limits.speed).max() < 0.5
 
 
 @pytest.mark.parametrize("act", ["engage", "park", "home"])

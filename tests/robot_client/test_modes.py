@@ -106,7 +106,7 @@ def test_the_epoch_rises_at_every_change_pause_stop_reset_and_instruction_and_ne
     state = ModeState()
     for event in events:
         after = state.after(event, "why", parks_itself)
-        renews = event in (Event.ENGAGE, Event.HOLD, Event.INSTRUCTION, Event.INTERRUPT)
+        renews = event in (Event.ENGAGE, Event.HOLD, Event.PARK, Event.INSTRUCTION, Event.INTERRUPT)
         assert after.epoch - state.epoch == int(after.mode is not state.mode or renews)
         assert after.mode is next_mode(state.mode, event, parks_itself)
         state = after
