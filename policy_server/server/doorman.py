@@ -61,10 +61,12 @@ class Doorman:
         """Give names whose holder stayed silent to the newcomers that asked for them."""
         for claim in self._claims.due(now_ns):
             current = self._sessions.holder(claim.hello.session)
-            if current is None or current is claim.holder:
+            try:
+                if current is not None and current is not claim.holder:
+                    raise _taken(current)
                 self._admit(claim.peer, claim.request_id, claim.hello, now_ns)
-            else:
-                self._replies.refuse(claim.peer, claim.request_id, _taken(current))
+            except SessionError as error:
+                self._replies.refuse(claim.peer, claim.request_id, error)
 
     def next_due_ns(self) -> int | None:
         """When `tick` has something to do."""

@@ -189,6 +189,21 @@ def test_a_full_table_refuses_newcomers_but_forgets_a_client_that_went_quiet() -
     assert isinstance(only(front, bytes([0])), Pong)
 
 
+def test_a_newcomer_that_wins_a_name_when_the_table_is_full_again_is_refused() -> None:
+    """B03: its holder said goodbye during the probe and another client took the place; the error ended the server."""
+    front = ready_front()
+    for i in range(MAX_SESSIONS):
+        front.hello(bytes([i]), session=f"robot{i}")
+    front.hello(b"new", BOB, session="robot0", request_id=9)
+    front.say(bytes([0]), Goodbye("robot0"))
+    front.hello(b"other", session="one-more")
+    front.heard()
+    front.pass_ms(300)
+    ((peer, request_id, reply),) = front.heard()
+    assert (peer, request_id) == (b"new", 9)
+    assert isinstance(reply, ErrorReply) and "at most" in reply.expected
+
+
 def test_a_reply_that_reaches_nobody_is_counted() -> None:
     front = ready_front()
     front.gone.add(b"1")
