@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from contract.errors import StackError
+from contract.errors import ConfigurationError, StackError
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.replans import write_replans
 from robot_client.demo.run import Run
@@ -21,7 +21,7 @@ def run_demo(settings: RunSettings) -> int:
     """A run with its report; the exit code: 0 when it went as asked (also when asked to stop), 1 when it did not."""
     settings.check()
     settings = _with_instruction(settings)
-    settings.out.mkdir(parents=True, exist_ok=True)
+    _prepare(settings.out)
     console = Console()
     with Interrupt() as interrupt:
         run = Run(settings, interrupt, console)
@@ -35,9 +35,21 @@ def run_demo(settings: RunSettings) -> int:
         return _conclude(run, settings, console, failure)
 
 
+def _prepare(out: Path) -> None:
+    """Makes the folder, without the film of an earlier run, which would pass for this one's."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "twin.mp4").unlink(missing_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            "out", expected="a folder to write to", got=f"{out}: {error.strerror}", remedy="choose another with --out"
+        ) from error
+
+
 def _with_instruction(settings: RunSettings) -> RunSettings:
-    """The instruction as the suite writes it; without one, what the seed's layout is about. Real arms: any text."""
-    if settings.rig == "yam":
+    """On the twin the instruction as the suite writes it; without one, what the seed's layout is about. Else any text:
+    the policy's vocabulary decides."""
+    if settings.rig != "sim":
         return settings
     task = parse(settings.instruction) if settings.instruction else make_layout(settings.seed, None).task
     return replace(settings, instruction=task.instruction)

@@ -7,14 +7,14 @@ from types import FrameType, TracebackType
 
 
 class Interrupt:
-    """While starting, SIGINT or SIGTERM breaks off at once; afterwards it only sets `asked`.
+    """Between `starting` and `running` SIGINT or SIGTERM breaks off at once; before and after it only sets `asked`.
 
     A second signal changes nothing: the end is bounded by itself, and cut short it would leave the arms on their way.
     """
 
     def __init__(self) -> None:
         self.asked = False
-        self._raises = True
+        self._raises = False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupt:
@@ -25,6 +25,13 @@ class Interrupt:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def starting(self) -> None:
+        """From here on a signal raises KeyboardInterrupt; one that came before does so now. For inside the `try`."""
+        self._raises = True
+        if self.asked:
+            self._raises = False
+            raise KeyboardInterrupt
 
     def running(self) -> None:
         """From here on a signal is a request, read by whoever looks at `asked`."""

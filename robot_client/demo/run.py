@@ -85,6 +85,7 @@ class Run:
     def conduct(self) -> None:
         """The run. Raises `StackError` when something does not start or dies."""
         try:
+            self._interrupt.starting()
             self._start()
             self._watch()
         finally:
@@ -180,10 +181,10 @@ class Run:
 
     def _end(self) -> None:
         self._interrupt.running()
-        if self._watcher is not None:
-            self._watcher.stop()
-        self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
         self._processes.tell("finish")
+        self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
+        if self._watcher is not None:
+            self._watcher.stop()  # may take a second, in which the arms brake
         until_s = time.monotonic() + END_S
         while self._processes.loop is not None and self._processes.loop.running and time.monotonic() < until_s:
             for message in self._processes.messages():

@@ -1,0 +1,97 @@
+"""Signals before, during and after the start of a run, and the order of its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from robot_client.demo import processes
+from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.run import Run
+from robot_client.demo.settings import RunSettings
+
+
+def _settings(out: Path) -> RunSettings:
+    return RunSettings(
+        rig="ideal",
+        station="twin",
+        bundle=None,
+        server="tcp://127.0.0.1:1",
+        instruction="go",
+        seconds=1.0,
+        seed=0,
+        guidance="off",
+        out=out,
+        headless=True,
+        imagine_every_s=0.0,
+    )
+
+
+class _Traced:
+    """Stands for processes and watcher; what is done to either is kept in order."""
+
+    loop = None
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def tell(self, act: str) -> None:
+        self.done.append(act)
+
+    def stop(self) -> None:
+        self.done.append("watcher stopped")
+
+    def messages(self) -> Iterator[object]:
+        return iter(())
+
+    def end(self, loop_timeout_s: float, take: object) -> None:
+        self.done.append("processes ended")
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run folders go where pytest clears them away."""
+    monkeypatch.setattr(processes, "memory_directory", lambda: tmp_path)
+
+
+def test_a_signal_before_the_start_is_kept_and_nothing_is_started(tmp_path: Path) -> None:
+    """A Ctrl-C while the run was put together raised outside of every `try`: a traceback."""
+    with Interrupt() as interrupt:
+        run = Run(_settings(tmp_path), interrupt, Console(quiet=True))
+        traced = _Traced()
+        run._processes = traced  # type: ignore[assignment]
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            run.conduct()
+    assert traced.done == ["finish", "processes ended"]
+
+
+def test_a_signal_while_starting_breaks_off_once_and_later_ones_only_ask() -> None:
+    with Interrupt() as interrupt:
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.starting()
+            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert interrupt.asked
+
+
+def test_a_signal_while_running_is_only_asked() -> None:
+    with Interrupt() as interrupt:
+        interrupt.starting()
+        interrupt.running()
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupt.asked
+
+
+def test_the_arms_are_told_to_stop_before_anybody_waits_for_the_watcher(tmp_path: Path) -> None:
+    """Stopping the watcher can take a second when the server imagines; the policy moved the arms on meanwhile."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    traced = _Traced()
+    run._processes = run._watcher = traced  # type: ignore[assignment]
+    run._end()
+    assert traced.done == ["finish", "watcher stopped", "processes ended"]
