@@ -81,6 +81,20 @@ def arms(
         _stop(station, run_dir, chosen, _STOPS[act], confirm)
 
 
+@app.command
+def park(station: str, run_dir: str = "", realtime: bool = True) -> None:
+    """Take real arms to the station's park pose, slowly and within all limits. Ctrl-C stops and holds.
+
+    Args:
+        station: name of a shipped station or path of a station file.
+        run_dir: folder of the holders' mailboxes; default: the station's.
+        realtime: ask for SCHED_FIFO and locked memory.
+    """
+    from robot_client.parking import Parking
+
+    sys.exit(0 if Parking(station, run_dir, realtime, print).run() else 1)
+
+
 def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
     from robot_client.holder.start import start_holders
 
@@ -89,7 +103,7 @@ def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
 
 
 def _show(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> int:
-    from robot_client.holder.messages import TORQUE
+    from robot_client.holder.messages import TORQUE, Hold
     from robot_client.holder.start import clients
 
     held = True
@@ -97,7 +111,7 @@ def _show(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> int:
         if arm not in chosen:
             continue
         state, stamp_ns = client.state()
-        gone = client.abandoned(stamp_ns)
+        gone = state.hold is not Hold.OFF and client.abandoned(stamp_ns)
         held = held and not gone and state.hold in TORQUE
         what = "NOT HELD, its holder is gone" if gone else state.hold.value
         print(f"{arm} arm: {what} (holder {state.holder}, client {state.client or 'none'}): {state.reason}")

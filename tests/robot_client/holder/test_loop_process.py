@@ -135,3 +135,35 @@ def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: Emul
     loop.kill()
     assert until(lambda: not arms.truth("right")[1].any())
     assert arms.truth("left")[1].all()
+
+
+def _command(arms: EmulatedStation, *arguments: str) -> subprocess.Popen[str]:
+    place = ("--station", str(arms.path), "--run-dir", str(arms.run_dir))
+    command = [sys.executable, "-c", "from robot_client.cli import main; main()", *arguments, *place]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def test_a_person_parks_raised_arms_and_only_then_lets_them_go(arms: EmulatedStation) -> None:
+    """B29: Ctrl-C during the parking stops and holds; power-off is refused while raised and done at rest."""
+    left = arms.client("left")
+    go(left, RAISED, seconds=1.0, then_hold=True)
+    left.close()
+    parking = _command(arms, "park", "--no-realtime")
+    assert parking.stdout is not None
+    assert until(lambda: parking.stdout is not None and "parking" in parking.stdout.readline(), 20.0)
+    os.kill(parking.pid, signal.SIGINT)
+    said, _ = parking.communicate(timeout=20)
+    assert parking.returncode == 1 and "arms: HOLD: hold by a person" in said
+    assert np.abs(arms.truth("left")[0][1]) > 0.2
+    refused = _command(arms, "arms", "power-off", "--arm", "left", "--confirm", "supported").communicate(timeout=20)[0]
+    assert "left arm: holding: power_off of the left arm refused" in refused
+    assert arms.truth("left")[1].all()
+    parked = _command(arms, "park", "--no-realtime")
+    said, _ = parked.communicate(timeout=40)
+    assert parked.returncode == 0, said
+    off = _command(arms, "arms", "power-off", "--confirm", "supported").communicate(timeout=20)[0]
+    assert "left arm: off" in off and "right arm: off" in off
+    assert until(lambda: not arms.truth("left")[1].any() and not arms.truth("right")[1].any())
+    state = _command(arms, "arms", "state")
+    said, _ = state.communicate(timeout=20)
+    assert state.returncode == 1 and "left arm: off" in said

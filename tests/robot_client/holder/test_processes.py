@@ -15,6 +15,7 @@ import pytest
 
 from contract.errors import RigError
 from robot_client.holder import start
+from robot_client.holder.claim import owner
 from robot_client.holder.messages import Hold
 from robot_client.holder.start import start_holders
 from robot_client.rigs.base import ArmFallingError, HeldError, Stop
@@ -88,7 +89,8 @@ def arms_target(target: np.ndarray) -> np.ndarray:
 
 def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: EmulatedStation) -> None:
     """B30: left motor 7 reports 0xD. The rig says which arm, bus, motor and error within 100 ms of the thread's end;
-    the right arm keeps torque; nothing that comes later moves the left one."""
+    the right arm keeps torque. The left one comes
+    back only when a person powers it off and starts it anew, and then it is held where it lies."""
     arms.start()
     rig = arms.rig()
     start = rig.joints()
@@ -114,9 +116,16 @@ def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: Em
     assert until(lambda: is_holding(right))
     time.sleep(0.5)
     assert not arms.truth("left")[1].any() and arms.truth("right")[1].all()
-    arms.fault("left", stuck=False)
-    assert not arms.truth("left")[1].any()
     rig.close()
+    left = arms.client("left")
+    left.stop(Stop.POWER_OFF, confirmed=True)
+    assert until(lambda: state_of(left).hold is Hold.OFF)
+    left.close()
+    assert until(lambda: not owner(arms.run_dir / "can_left.bus"))
+    again = arms.start()
+    assert again["right"].adopted and not again["left"].adopted
+    begin = arms.rig().joints()
+    assert begin.held is not None and np.abs(begin.held - begin.positions).max() < 0.06
 
 
 def test_a_stalled_client_is_held_and_its_rig_says_so_once(arms: EmulatedStation) -> None:
