@@ -31,7 +31,7 @@ def check_chunk(chunk: ActionChunk, asked: Observation, info: ServerInfo) -> Non
             f"row {chunk.first_row + row}, {CHANNELS[channel]}",
             expected="a finite target",
             got=chunk.rows[row, channel],
-            remedy="the whole chunk is refused; check the engine with yam-policy verify",
+            remedy="the whole chunk is refused; check the bundle and its precision on this device",
         )
 
 

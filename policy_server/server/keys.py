@@ -21,7 +21,12 @@ def make_keys(folder: Path, client: str) -> list[Path]:
     `FOLDER/client_NAME/` (its secret key, and the server's public key) goes to the robot and may then be deleted here.
     """
     allowed = folder / CLIENTS
-    allowed.mkdir(parents=True, exist_ok=True)
+    try:
+        allowed.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(
+            "folder of keys", expected="a folder to write to", got=f"{folder}: {error.strerror}", remedy="name another"
+        ) from error
     made: list[Path] = []
     if not (folder / f"{SERVER}.key_secret").exists():
         made += [Path(path) for path in zmq.auth.create_certificates(str(folder), SERVER)]

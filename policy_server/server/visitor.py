@@ -15,7 +15,7 @@ import zmq.auth
 
 from contract.bodies import Message
 from contract.codec import decode, encode
-from contract.errors import LinkTimeoutError, from_wire
+from contract.errors import ConfigurationError, LinkTimeoutError, from_wire
 from contract.handshake import contract_hash, require_same_contract
 from contract.messages import ErrorReply, Goodbye, Hello, Welcome
 from contract.server_info import ServerInfo
@@ -70,7 +70,10 @@ class Visitor:
 
 @contextmanager
 def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[Visitor]:
-    """A visitor that has been welcomed. Raises `LinkTimeoutError` or what the server answers."""
+    """A visitor that has been welcomed.
+
+    Raises `ConfigurationError` for what is no address, `LinkTimeoutError` on silence, or what the server answers.
+    """
     context = zmq.Context()
     socket = context.socket(zmq.DEALER)
     socket.linger, socket.maxmsgsize = 200, MAX_ARRAY_BYTES
@@ -78,10 +81,19 @@ def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[
         socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(str(keys / "client.key_secret"))
         socket.curve_serverkey, _ = zmq.auth.load_certificate(str(keys / "server.key"))
     try:
-        socket.connect(address)
+        _connect(socket, address)
         guest = Visitor(socket, address)
         guest.enter(timeout_s)
         yield guest
         guest.leave()
     finally:
         context.destroy(200)
+
+
+def _connect(socket: zmq.Socket, address: str) -> None:
+    try:
+        socket.connect(address)
+    except zmq.ZMQError as error:
+        raise ConfigurationError(
+            "--server", expected="tcp://HOST:PORT", got=f"{address}: {error}", remedy="for example tcp://127.0.0.1:5555"
+        ) from error
