@@ -22,7 +22,7 @@ def run_demo(settings: RunSettings) -> int:
     settings.check()
     settings = _with_instruction(settings)
     _prepare(settings.out)
-    console = Console()
+    console = Console(markup=False)  # error lines have brackets of their own
     with Interrupt() as interrupt:
         run = Run(settings, interrupt, console)
         failure = ""

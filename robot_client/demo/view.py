@@ -78,7 +78,7 @@ def _robot_rows(seen: Seen) -> list[tuple[str, RenderableType]]:
             Text(status.mode, style=_MODE_STYLES.get(status.mode, "bold")) + Text(f"  {status.reason}", style="dim"),
         ),
         ("source", status.source),
-        ("plan left", f"{status.plan_left_ns / _NS_PER_MS:.0f} ms, row {status.row}, chunk {status.chunk or '-'}"),
+        ("chunk", _chunk(status, seen.replan)),
         ("underruns", f"{counters.get(UNDERRUNS, 0)} ticks, periods skipped {counters.get(SKIPPED, 0)}"),
         ("clipped ticks", ", ".join(f"{name} {n}" for name, n in clips.items()) or "none"),
     ]
@@ -102,6 +102,16 @@ def _policy_rows(seen: Seen) -> list[tuple[str, RenderableType]]:
     ]
 
 
+def _chunk(status: LoopStatus, replan: ReplanRecord | None) -> str:
+    """The chunk in force: its name, the age of the observation it answers, the row in execution, the time left."""
+    if not status.chunk:
+        return "-"
+    text = f"{status.chunk}, row {status.row}, {status.plan_left_ns / _NS_PER_MS:.0f} ms left"
+    if replan is None or status.chunk != f"{replan.session}/{replan.epoch}/{replan.sequence}":
+        return text  # the record of a chunk and the first tick that runs it come by different ways
+    return f"{text}, age {(status.stamp_ns - replan.asked_ns) / _NS_PER_MS:.0f} ms"
+
+
 def _answer_ms(replan: ReplanRecord) -> float:
     return (replan.answered_ns - replan.asked_ns) / _NS_PER_MS
 
@@ -111,5 +121,5 @@ def _panel(title: str, rows: list[tuple[str, RenderableType]]) -> Panel:
     table.add_column(style="cyan", no_wrap=True)
     table.add_column()
     for name, value in rows:
-        table.add_row(name, value)
+        table.add_row(Text(name), Text(value) if isinstance(value, str) else value)  # brackets are no markup
     return Panel(table, title=title, title_align="left", border_style="dim")
