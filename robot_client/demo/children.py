@@ -65,10 +65,14 @@ class Child:
             return False
         return True
 
-    def end(self, timeout_s: float) -> None:
-        """Asks it to end (SIGTERM), then ends it (SIGKILL)."""
+    def ask_to_end(self) -> None:
+        """SIGTERM, if it still runs; returns at once."""
         if self.running:
             self.process.send_signal(signal.SIGTERM)
+
+    def end(self, timeout_s: float) -> None:
+        """Asks it to end (SIGTERM), then ends it (SIGKILL)."""
+        self.ask_to_end()
         if not self.wait(timeout_s):
             self.process.kill()
             self.process.wait(timeout_s)
