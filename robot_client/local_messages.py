@@ -24,7 +24,18 @@ from numpy.typing import NDArray
 from contract.types import ActionChunk, Branch, GuidanceMode
 
 PersonAct = Literal[
-    "enable", "relax", "power_off", "engage", "hold", "release", "home", "park", "instruction", "stop", "finish"
+    "enable",
+    "relax",
+    "power_off",
+    "engage",
+    "replay",
+    "hold",
+    "release",
+    "home",
+    "park",
+    "instruction",
+    "stop",
+    "finish",
 ]
 PERSON_ACTS: tuple[PersonAct, ...] = get_args(PersonAct)
 
@@ -77,9 +88,10 @@ class PlanFailure:
 class PersonEvent:
     """What a person did. `text` is the instruction for "instruction", a confirmation for "relax" and "power_off".
 
-    enable: torque on, told seeded from measured. engage: hand the arms to the policy. hold, stop: brake and hold.
-    release: HOLD to IDLE. home, park: move to that pose of the station. finish: end of the run; brake, hold, on the
-    twin park, then exit. relax, power_off: on real arms only at rest, and only with the text "supported".
+    enable: torque on, told seeded from measured. engage: hand the arms to the policy. replay: hand them to the episode.
+    hold, stop: brake and hold. release: HOLD to IDLE. home, park: move to that pose of the station. finish: end of the
+    run; brake, hold, on the twin park, then exit. relax, power_off: on real arms only at rest, and only with the text
+    "supported".
     """
 
     act: PersonAct

@@ -41,7 +41,7 @@ from robot_client.reporter import Reporter
 from robot_client.rigs.base import LetsGoWithCare, Rig, Stop
 from robot_client.rigs.choose import make_rig
 from robot_client.safety.limits import Limits, limits_of
-from robot_client.sources.base import Moment
+from robot_client.sources.base import Moment, TargetSource
 from robot_client.sources.policy import PolicySource
 from robot_client.sources.pose import PoseSource
 from robot_client.sources.replanner import PlanSettings
@@ -72,6 +72,8 @@ class LoopProcess:
         parks_itself = config.rig in ("sim", "ideal")
         self.pilot = _pilot(station, limits, parks_itself)
         self.pilot.instruction = config.instruction
+        if config.episode:
+            self.pilot.episode = _episode(config, limits, _POSE_SHARE[parks_itself])
         self.ending = Ending(self.pilot, parks_itself)
         self._planner = planner
         self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
@@ -135,6 +137,14 @@ def _pilot(station: Station, limits: Limits, parks_itself: bool) -> Pilot:
     share = _POSE_SHARE[parks_itself]
     poses = {name: PoseSource(name, getattr(station.poses, name).vector(), limits, share) for name in ("home", "park")}
     return Pilot(poses, parks_itself)
+
+
+def _episode(config: LoopConfig, limits: Limits, share: float) -> TargetSource:
+    """Read before the first tick: the loop itself never touches a disk."""
+    from robot_client.episodes.course import course_of
+    from robot_client.episodes.source import EpisodeSource
+
+    return EpisodeSource(course_of(Path(config.episode)), limits, share, config.episode_speed)
 
 
 def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel, recorder: Channel | None = None) -> int:

@@ -18,6 +18,7 @@ _PERSON: Final[Mapping[str, Event]] = {
     "relax": Event.RELAX,
     "power_off": Event.POWER_OFF,
     "engage": Event.ENGAGE,
+    "replay": Event.ENGAGE,
     "hold": Event.HOLD,
     "stop": Event.HOLD,
     "release": Event.RELEASE,
@@ -35,6 +36,8 @@ class Pilot:
         self._driver: TargetSource = self._hold
         self._begun_epoch = 0
         self.policy: PolicySource | None = None
+        self.episode: TargetSource | None = None
+        """What a person's "replay" hands the arms to."""
         self.state = ModeState()
         self.instruction = ""
         self.notice = ""
@@ -60,6 +63,8 @@ class Pilot:
             self.happens(Event.INTERRUPT, "end of the run")
         elif event.act == "engage" and self.policy is None:
             self.refuse("engage refused: no policy server has answered yet")
+        elif event.act == "replay" and self.episode is None:
+            self.refuse("replay refused: no episode was given")
         else:
             self._act(event.act)
 
@@ -73,6 +78,8 @@ class Pilot:
             return
         if self.state.mode is Mode.POLICY and before.mode is Mode.HANDOFF and self.policy is not None:
             self.policy.continue_as(self.state.epoch)
+            self._begun_epoch = self.state.epoch
+        elif self.state.mode is Mode.REPLAY and before.mode is Mode.HANDOFF:
             self._begun_epoch = self.state.epoch
         elif self.state.mode not in MOVING:
             self._driver = self._hold
@@ -109,6 +116,8 @@ class Pilot:
         elif act == "engage" and self.policy is not None and self.state.mode is Mode.HANDOFF:
             self.policy.instruction = self.instruction
             self._driver = self.policy
+        elif act == "replay" and self.episode is not None and self.state.mode is Mode.HANDOFF:
+            self._driver = self.episode
         elif act in self._poses and self.state.mode is Mode.PARK:
             self._driver = self._poses[act]
 

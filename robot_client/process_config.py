@@ -35,6 +35,10 @@ class LoopConfig(RigConfig):
     """Torque on (told seeded from measured) as soon as joints are read; else a person's "enable" does it."""
     first_chunk_s: Annotated[float, Field(gt=0.0, le=600.0)] = 20.0
     """Longest wait for the first chunk after "engage"; then HOLD."""
+    episode: str = ""
+    """Episode folder or .mcap that "replay" runs; empty: none."""
+    episode_speed: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    """1 = as fast as it was."""
     realtime: bool = True
     """Ask for SCHED_FIFO, locked memory and a frozen collector."""
 

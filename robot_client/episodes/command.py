@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -29,7 +29,7 @@ def info(path: Positional) -> None:
 
     from robot_client.episodes.info import info_of
 
-    found, console = info_of(path), Console()
+    found, console = info_of(path), Console(markup=False)
     table = Table("topic", "type", "messages")
     for topic, count in sorted(found.counts.items()):
         table.add_row(topic, found.types[topic], str(count))
@@ -115,6 +115,31 @@ def policy(
         out=out,
     )
     sys.exit(run_policy_replay(settings, Console()))
+
+
+@episode.command
+def replay(
+    path: Positional,
+    rig: Literal["sim", "ideal", "yam"] = "sim",
+    station: str = "twin",
+    speed: float = 1.0,
+    seed: int = 0,
+    out: Path = Path("out/episode"),
+) -> None:
+    """Run what the arms were told on a rig, eased in from where they stand; Ctrl-C brakes and holds.
+
+    Args:
+        path: episode folder or .mcap file with /joint_commands.
+        rig: sim (the twin), ideal (arms that do exactly what they are told) or yam (real arms, held by their holders).
+        station: name of a shipped station or path of a station file.
+        speed: 1 = as fast as it was; slower is allowed, faster is not.
+        seed: the twin's layout.
+        out: where logs go.
+    """
+    from robot_client.episodes.replay_command import run_rig_replay
+    from robot_client.episodes.rig_replay import RigReplaySettings
+
+    sys.exit(run_rig_replay(RigReplaySettings(path, rig, station, speed, seed, out / "logs")))
 
 
 def _said(saved: Saved, out: Path) -> int:

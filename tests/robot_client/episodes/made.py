@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from contract.layout import GRIPPER_MASK
 from contract.messages import Welcome
 from contract.types import Observation
 from robot_client import local_codec
@@ -25,6 +26,8 @@ START_NS = 5 * NS_PER_S
 PERIOD_NS = 10_000_000
 OFFSET_NS = 1_700_000_000 * NS_PER_S
 TIME = RosTime(OFFSET_NS)
+WAY = np.where(GRIPPER_MASK, -1.0, 1.0)
+"""Grippers are open at home and can only close."""
 ROLES = [camera.role for camera in STATION.cameras]
 
 
@@ -93,7 +96,7 @@ class Recording:
 def tick(number: int) -> TickRecord:
     """A smooth move; asked is beyond told on every tenth tick, for a reason."""
     due_ns = START_NS + number * PERIOD_NS
-    told = HOME + 0.1 * (1.0 - np.cos(number / 50.0))
+    told = HOME + WAY * 0.1 * (1.0 - np.cos(number / 50.0))
     clipped = number % 10 == 0
     return TickRecord(
         deadline_ns=due_ns,

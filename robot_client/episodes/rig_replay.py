@@ -1,0 +1,201 @@
+"""A recorded episode on a rig: starts the loop (and the twin), hands the arms to the episode, watches, compares."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from contract.errors import CodecError, RigError
+from robot_client import local_codec
+from robot_client.channel import Channel, channel_pair
+from robot_client.clock import NS_PER_S
+from robot_client.demo.children import Child, start_child
+from robot_client.demo.interrupt import Interrupt
+from robot_client.episodes.course import Course, course_of
+from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, TickBatch
+from robot_client.mailbox import memory_directory
+from robot_client.process_config import LoopConfig, RigKind, write_config
+from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
+
+_READY_S: Final = 30.0
+_END_S: Final = 7.5
+_POLL_S: Final = 0.02
+_STOPPED: Final = ("HOLD", "FAULT", "FALLING")
+
+
+@dataclass(frozen=True, slots=True)
+class RigReplaySettings:
+    """One replay."""
+
+    path: Path
+    rig: RigKind
+    station: str
+    speed: float
+    seed: int
+    logs: Path
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a replay went."""
+
+    course: Course
+    speed: float
+    ticks: int = 0
+    """Ticks in REPLAY."""
+    off: float = 0.0
+    """Largest difference of told from what was told then, at the same time [rad, gripper opening]."""
+    lateness_ns: list[int] = field(default_factory=list)
+    skipped: int = 0
+    start_ns: int = -1
+    end_ns: int = -1
+    last: LoopStatus | None = None
+    stopped: str = ""
+    """Why it ended before its end."""
+
+    @property
+    def seconds(self) -> float:
+        """From the first tick in REPLAY to the last."""
+        return (self.end_ns - self.start_ns) / NS_PER_S if self.ticks else 0.0
+
+    @property
+    def expected_s(self) -> float:
+        """What the stamps say, at this speed."""
+        return self.course.duration_ns / self.speed / NS_PER_S
+
+    def take(self, batch: TickBatch) -> None:
+        """Compare the ticks in REPLAY."""
+        if "REPLAY" not in batch.modes:
+            return
+        for i in np.flatnonzero(batch.mode == batch.modes.index("REPLAY")):
+            due_ns = int(batch.deadline_ns[i])
+            if self.start_ns < 0:
+                self.start_ns = due_ns
+            wanted = self.course.at((due_ns - self.start_ns) * self.speed)
+            self.off = max(self.off, float(np.abs(batch.told[i] - wanted).max()))
+            self.lateness_ns.append(int(batch.lateness_ns[i]))
+            self.skipped += int(batch.skipped[i])
+            self.end_ns = due_ns
+            self.ticks += 1
+
+
+class RigReplay:
+    """`conduct` does it all; the loop is ended whatever happens. Raises `StackError` when something does not start."""
+
+    def __init__(self, settings: RigReplaySettings, interrupt: Interrupt, say: Callable[[str], None]) -> None:
+        self._settings, self._interrupt, self._say = settings, interrupt, say
+        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-replay-", dir=memory_directory()))
+        self._twin: TwinHandle | None = None
+        self._loop: Child | None = None
+        self._channel, self._loop_side = channel_pair()
+        self._planner, self._planner_side = channel_pair()
+        """Nobody plans; the loop only sees that the channel is open."""
+
+    def conduct(self) -> Outcome:
+        """The replay."""
+        outcome = Outcome(course_of(self._settings.path), self._settings.speed)
+        self._say(f"{len(outcome.course.times_ns)} targets, {outcome.expected_s:.1f} s at {outcome.speed:g}x")
+        try:
+            self._start()
+            self._wait_for_torque(outcome)
+            self._tell("replay")
+            self._watch(outcome)
+        finally:
+            self._end(outcome)
+        return outcome
+
+    def _start(self) -> None:
+        settings = self._settings
+        settings.logs.mkdir(parents=True, exist_ok=True)
+        if settings.rig == "sim":
+            self._twin = start_twin(self._run_dir, TwinArguments(seed=settings.seed))
+            self._twin.wait_ready(_READY_S)
+        config = LoopConfig(
+            station=settings.station,
+            rig=settings.rig,
+            run_dir=str(self._run_dir) if settings.rig == "sim" else "",
+            episode=str(settings.path.absolute()),
+            episode_speed=settings.speed,
+        )
+        write_config(self._run_dir / "loop.json", config)
+        fds = (self._loop_side.fileno(), self._planner_side.fileno())
+        args = ["--config", str(self._run_dir / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd"]
+        self._loop = start_child("loop", ["robot_client.loop_process", *args, str(fds[1])], settings.logs, fds)
+        self._loop_side.close()
+        self._planner_side.close()
+
+    def _watch(self, outcome: Outcome) -> None:
+        """Until the episode is over, somebody interrupts, or the loop stops."""
+        moved = False
+        while not self._interrupt.asked:
+            self._collect(outcome)
+            mode = outcome.last.mode if outcome.last else ""
+            moved = moved or mode in ("HANDOFF", "REPLAY")
+            if moved and mode in _STOPPED and outcome.last is not None:
+                over = outcome.last.reason == "the episode is over"
+                outcome.stopped = "" if over else f"{mode}: {outcome.last.reason}"
+                return
+            if not moved and outcome.last is not None and outcome.last.notes.get("notice"):
+                outcome.stopped = outcome.last.notes["notice"]
+                return
+            time.sleep(_POLL_S)
+        outcome.stopped = "stopped by a person"
+
+    def _wait_for_torque(self, outcome: Outcome) -> None:
+        until_s = time.monotonic() + _READY_S
+        while not self._interrupt.asked and (outcome.last is None or outcome.last.mode != "IDLE"):
+            self._collect(outcome)
+            if time.monotonic() > until_s:
+                got = "nothing" if outcome.last is None else f"{outcome.last.mode}: {outcome.last.reason}"
+                raise RigError("loop", expected=f"torque on within {_READY_S:.0f} s", got=got, remedy="see its log")
+            time.sleep(_POLL_S)
+
+    def _collect(self, outcome: Outcome) -> None:
+        if self._loop is not None and not self._channel.closed:
+            self._take(outcome)
+            if self._channel.closed and not self._interrupt.asked:
+                self._loop.wait(1.0)
+                self._loop.require_running()
+
+    def _take(self, outcome: Outcome) -> None:
+        for message in _messages(self._channel):
+            if isinstance(message, TickBatch):
+                outcome.take(message)
+            elif isinstance(message, LoopStatus):
+                outcome.last = message
+
+    def _end(self, outcome: Outcome) -> None:
+        self._tell("finish")
+        until_s = time.monotonic() + _END_S
+        while self._loop is not None and self._loop.running and time.monotonic() < until_s:
+            self._take(outcome)
+            time.sleep(_POLL_S)
+        self._take(outcome)
+        if self._loop is not None:
+            self._loop.end(1.0)
+        if self._twin is not None:
+            self._twin.close(park=False, timeout_s=2.0)
+        for end in (self._channel, self._planner):
+            end.close()
+        shutil.rmtree(self._run_dir, ignore_errors=True)
+
+    def _tell(self, act: PersonAct) -> None:
+        local_codec.send(self._channel, PersonEvent(act))
+
+
+def _messages(channel: Channel) -> Iterator[LocalMessage]:
+    for _ in range(200):
+        try:
+            message = local_codec.receive(channel)
+        except CodecError:
+            continue
+        if message is None:
+            return
+        yield message
