@@ -72,6 +72,7 @@ def run(
     out: Path = Path("out/run"),
     headless: bool = False,
     record: Path | None = None,
+    keys: Path | None = None,
 ) -> None:
     """Run a policy that is already served, on a rig of this machine.
 
@@ -87,6 +88,7 @@ def run(
         out: where report, film and logs go.
         headless: a line now and then instead of the live view.
         record: folder of episodes; this run becomes the next one (docs/episodes.md).
+        keys: folder of CURVE keys that `yam-policy keys` made for this robot.
     """
     from robot_client.demo.command import run_demo
     from robot_client.demo.settings import RunSettings
@@ -104,6 +106,7 @@ def run(
         headless=headless,
         imagine_every_s=0.0,
         record=record,
+        keys=keys,
     )
     sys.exit(run_demo(settings))
 

@@ -160,7 +160,11 @@ class Processes:
         recorder = self._recording.address if self._recording else ""
         common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": self.rig_dir}
         planner_config = PlannerConfig(
-            **common, server=self.address, session=f"robot-{self.run_dir.name[-8:]}", recorder=recorder
+            **common,
+            server=self.address,
+            session=f"robot-{self.run_dir.name[-8:]}",
+            keys="" if settings.keys is None else str(settings.keys.absolute()),
+            recorder=recorder,
         )
         loop_config = LoopConfig(
             **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance

@@ -35,6 +35,8 @@ class RunSettings:
     """Between two requests for imagined frames; 0 = none."""
     record: Path | None = None
     """Where episodes lie; None = nothing is recorded."""
+    keys: Path | None = None
+    """The robot's folder of CURVE keys, for a server that lets in nobody without."""
 
     def check(self) -> None:
         """Raises `ConfigurationError` naming the setting that is out of its range."""
@@ -53,4 +55,11 @@ class RunSettings:
                 expected="a folder with policy.toml",
                 got="none",
                 remedy="run from the repository, or give --bundle",
+            )
+        if self.keys is not None and not (self.keys / "client.key_secret").is_file():
+            raise ConfigurationError(
+                f"keys {self.keys}",
+                expected="a folder with client.key_secret and server.key",
+                got="none",
+                remedy="copy the folder client_NAME that `yam-policy keys` made on the server",
             )
