@@ -62,12 +62,8 @@ def braking_interval(told: Told, limits: Limits) -> Interval:
 
 
 def acceleration_interval(told: Told, limits: Limits) -> Interval:
-    """Within one period's acceleration of the present speed, and a little room for rounding.
-
-    A course that was limited here before accelerates as hard as allowed for long stretches. Without the room, following
-    it again turns an error of the last digit into one of 0.1 rad: it can be corrected at no tick of such a stretch.
-    """
-    step = limits.acceleration * limits.period_s * (1.0 + TOLERANCE)
+    """Within one period's acceleration of the present speed."""
+    step = limits.acceleration * limits.period_s
     return Interval(told.velocity - step, told.velocity + step)
 
 

@@ -204,3 +204,21 @@ def test_skipped_periods_lower_the_speed_that_is_continued() -> None:
     told = Told(HOME, np.full(14, 0.8), HOME)
     np.testing.assert_allclose(told.after_skipping(3).velocity, 0.2)
     np.testing.assert_array_equal(told.after_skipping(0).velocity, told.velocity)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_course_that_was_limited_is_followed_to_rounding_when_it_is_asked_for_again(seed: int) -> None:
+    """B40: a replay of what the arms were told; at the limit of acceleration rounding once grew to 0.2 rad."""
+    random = np.random.default_rng(seed)
+    first, goal = seeded(HOME), HOME
+    course, told = [], first
+    for tick in range(600):
+        if tick % 20 == 0:
+            goal = HOME + random.uniform(-0.6, 0.6, 14)
+        told = limit(told, goal, told.position, LIMITS).told
+        course.append(told.position)
+    again = first
+    for wanted in course:
+        again = limit(again, wanted, again.position, LIMITS).told
+        assert np.abs(again.position - wanted).max() < 1e-8
