@@ -6,7 +6,7 @@ ARGS ?=
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan clean \
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan refs clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -41,6 +41,10 @@ bench-twin: install-demo ## the twin: rendering and real-time headroom
 
 bench-replan: install-demo ## time of a replan by branches
 	@$(BIN)/python -m policy_server.bench.replan bundles/tiny --json out/bench/replan.json $(ARGS)
+
+REFS := tests/robot_client/episodes/reference
+refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)
+	@$(BIN)/yam-robot episode policy $(REFS)/episode --bundle bundles/tiny --references $(REFS)/answers.json --accept
 
 clean: ## removes results and caches, keeps .venv
 	rm -rf out .pytest_cache .hypothesis .mypy_cache .ruff_cache
