@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from contract.bodies import BODIES, KINDS, Message, from_parts, to_parts
+from contract.bodies import BODIES, KINDS, Message
 from contract.errors import CodecError, VersionError
+from contract.parts import from_parts, to_parts
 from contract.version import PROTOCOL
 from contract.wire import Buffer, pack, read_header, unpack
 

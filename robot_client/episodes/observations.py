@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from contract.bodies import ObservationBody, to_parts
+from contract.bodies import ObservationBody
 from contract.errors import EpisodeError
 from contract.layout import SIZE
+from contract.parts import to_parts
 from contract.types import Observation
 
 _FASTEST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
