@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from contract.architecture import Canvas
 from contract.errors import FieldError
-from contract.manifest import Canvas
 
 
 class CanvasTiler:

@@ -7,7 +7,7 @@ from typing import Final
 
 from numpy.typing import NDArray
 
-from contract.manifest import Text
+from contract.architecture import Text
 from policy_server.stages import Stages, Stopwatch
 from policy_server.words import Words
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from contract.manifest import Video
+from contract.architecture import Video
 from policy_server.stages import Stages, Stopwatch
 
 

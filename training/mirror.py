@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from contract.architecture import Canvas, View
 from contract.layout import CHANNELS
-from contract.manifest import Canvas, View
 
 _TURNED = ("joint1", "joint5", "joint6")
 _OTHER = {"left": "right", "right": "left"}

@@ -7,21 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from contract.architecture import Canvas, Head, Text, Video, View
 from contract.layout import SIZE
-from contract.manifest import (
-    Action,
-    ActionKind,
-    BundleManifest,
-    Canvas,
-    Guidance,
-    Head,
-    Provenance,
-    Statistics,
-    Text,
-    TrCalibration,
-    Video,
-    View,
-)
+from contract.manifest import Action, ActionKind, BundleManifest, Guidance, Provenance, Statistics, TrCalibration
 from contract.server_info import CameraSpec
 
 WORDS = ("put", "the", "red", "green", "blue", "cube", "ball", "into", "box", "bin", "plate", "and")

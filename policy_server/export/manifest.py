@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from contract.manifest import BundleManifest, Head, Text, Video
+from contract.architecture import Head, Text, Video
+from contract.manifest import BundleManifest
 from policy_server.bundle import weights_hash
 from policy_server.model.checkpoint import Checkpoint
 from policy_server.model.config import ModelConfig

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from contract.architecture import Canvas
 from contract.layout import SIZE
-from contract.manifest import Canvas
 
 Count = Annotated[int, Field(ge=1)]
 

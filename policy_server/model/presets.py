@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from contract.architecture import Canvas, View
 from contract.errors import ConfigurationError
-from contract.manifest import Canvas, View
 from policy_server.model.config import BackboneConfig, HeadConfig, LatentConfig, ModelConfig, TextConfig
 
 VOCABULARY = (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from contract.architecture import Canvas, View
 from contract.errors import FieldError
-from contract.manifest import Canvas, View
 from policy_server.canvas import CanvasTiler
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from contract.architecture import Canvas
 from contract.layout import JOINT_MASK, SIZE
-from contract.manifest import Canvas
 from policy_server.canvas import CanvasTiler
 from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from contract.architecture import Canvas
 from contract.errors import ConfigurationError
-from contract.manifest import Canvas
 from policy_server.model.latent_blocks import BlockLatent
 from policy_server.model.policy import VideoActionModel
 from training.data.samples import Seen

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contract.manifest import Canvas, View
+from contract.architecture import Canvas, View
 from policy_server.model.config import BackboneConfig, HeadConfig, LatentConfig, ModelConfig, TextConfig
 from policy_server.model.presets import VOCABULARY
 
