@@ -106,6 +106,14 @@ class History:
             if "POLICY" in batch.modes
         )
 
+    def unanswered_ticks(self) -> int:
+        """Ticks that ran a row of a chunk which is not among the answers of the server."""
+        answered = {f"{replan.session}/{replan.epoch}/{replan.sequence}" for replan in self.replans}
+        return sum(
+            int(np.isin(batch.chunk, [i for i, name in enumerate(batch.chunks) if name not in answered]).sum())
+            for batch in self._batches
+        )
+
     def replan_times_s(self) -> NDArray:
         """(R,) time of each question since the first."""
         asked = np.array([replan.asked_ns for replan in self.replans], float)

@@ -73,6 +73,7 @@ class Run:
             "failed requests": str(len(self.history.failures)),
             "imagined clips": str(self._watcher.answered if self._watcher else 0),
             "ticks in POLICY without a row": str(self.history.unplanned_ticks()),
+            "ticks on a chunk that no server answered": str(self.history.unanswered_ticks()),
         }
 
     @property

@@ -91,6 +91,12 @@ def test_the_history_counts_rows_branches_and_ages(history: History) -> None:
     assert set(history.stages_ms()) == {"images: fit", "server: encode", "server: head", "asked to answered"}
 
 
+def test_ticks_on_a_chunk_that_nobody_answered_are_counted(history: History) -> None:
+    assert history.unanswered_ticks() == 0
+    history.add(ticks(5, 120, "s/1/9"))
+    assert history.unanswered_ticks() == 5
+
+
 def test_the_page_is_self_contained_and_escapes_text(history: History, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     write_report(page, history, {"policy": "tiny", "engine": "e<1>"}, "UNTRAINED WEIGHTS", None)

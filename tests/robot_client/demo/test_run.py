@@ -72,6 +72,7 @@ def test_it_leaves_a_report_and_a_film(finished: tuple[Path, str, int]) -> None:
     out, _, _ = finished
     page = (out / "report.html").read_text()
     assert "ticks in POLICY without a row</td><td>0<" in page
+    assert "ticks on a chunk that no server answered</td><td>0<" in page
     assert "data:video/mp4;base64," in page
     with av.open(str(out / "twin.mp4")) as video:
         frames = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
