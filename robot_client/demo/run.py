@@ -183,7 +183,12 @@ class Run:
     def _end(self) -> None:
         self._interrupt.running()
         self._processes.tell("finish")
-        self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
+        try:
+            self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
+        finally:
+            self._see_it_end()  # also when nobody reads what we say any more
+
+    def _see_it_end(self) -> None:
         if self._watcher is not None:
             self._watcher.stop()  # may take a second, in which the arms brake
         until_s = time.monotonic() + END_S

@@ -88,6 +88,21 @@ def test_a_signal_while_running_is_only_asked() -> None:
         assert interrupt.asked
 
 
+def test_everything_is_ended_although_nobody_reads_the_output_any_more(tmp_path: Path) -> None:
+    """`yam-robot demo | head -1`: the last line could not be written, and processes and run folder were left behind."""
+
+    class Unread:
+        def print(self, *words: object, **style: object) -> None:
+            raise SystemExit(1)
+
+    run = Run(_settings(tmp_path), Interrupt(), Unread())  # type: ignore[arg-type]
+    traced = _Traced()
+    run._processes = traced  # type: ignore[assignment]
+    with pytest.raises(SystemExit):
+        run._end()
+    assert traced.done == ["finish", "processes ended"]
+
+
 def test_the_arms_are_told_to_stop_before_anybody_waits_for_the_watcher(tmp_path: Path) -> None:
     """Stopping the watcher can take a second when the server imagines; the policy moved the arms on meanwhile."""
     run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
