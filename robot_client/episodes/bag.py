@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_MS, Clock
 from robot_client.episodes import ballast
 from robot_client.episodes.bag_metadata import BagFile, BagTopic, write_bag_metadata
-from robot_client.episodes.channels import channel_specs
+from robot_client.episodes.channels import ChannelSpec, channel_specs, image_channel
 from robot_client.episodes.chunk import ChunkBuilder, definition_records
 from robot_client.episodes.disk import MOST_BYTES, Disk
 from robot_client.episodes.folder import create_next, data_file
@@ -40,17 +40,11 @@ class Tally:
 class Bag:
     """Open, add, close, once each. Nothing here waits for the disk except `close`, at most `close_s`."""
 
-    def __init__(
-        self,
-        directory: Path,
-        roles: Sequence[str],
-        clock: Clock,
-        most_bytes: int = MOST_BYTES,
-        close_s: float = _CLOSE_S,
-    ) -> None:
+    def __init__(self, directory: Path, clock: Clock, most_bytes: int = MOST_BYTES, close_s: float = _CLOSE_S) -> None:
         self._directory, self._clock, self._most_bytes, self._close_s = directory, clock, most_bytes, close_s
-        self._specs = channel_specs(roles)
-        self._builder = ChunkBuilder(definition_records(self._specs))
+        self._specs = channel_specs()
+        self._definitions = definition_records(self._specs)
+        self._builder = ChunkBuilder(self._definitions)
         self._received: Counter[int] = Counter()
         self._since_ns = 0
         self._folder: Path | None = None
@@ -101,8 +95,8 @@ class Bag:
             self._disk.note(name, values)
 
     def add(self, topic: str, sequence: int, ros_ns: int, data: bytes) -> None:
-        """One message. Raises `KeyError` for a topic that the episode does not have."""
-        channel = self._specs[topic].id
+        """One message. Raises `EpisodeError` for a topic that no episode has."""
+        channel = (self._specs.get(topic) or self._learn(topic)).id
         self._received[channel] += 1
         if self._builder.empty:
             self._since_ns = self._clock.now_ns()
@@ -166,6 +160,13 @@ class Bag:
             "lost": json.dumps({topic: tally.lost for topic, tally in tallies.items() if tally.lost}),
             "lost_before_the_recorder": json.dumps({name: count for name, count in missing.items() if count}),
         }
+
+    def _learn(self, topic: str) -> ChannelSpec:
+        """Camera roles are the policy's and the station's; each is known when its first image comes."""
+        spec = image_channel(topic, len(self._specs) + 1)
+        self._specs[topic] = spec
+        self._definitions.update(definition_records(self._specs))
+        return spec
 
     def _hand_over(self) -> None:
         if self._disk is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from contract.errors import EpisodeError
 from contract.topics import TOPICS
 from robot_client.episodes.definitions import definition_of
 
@@ -57,6 +57,8 @@ _SHARED: Final = (
     DIAGNOSTICS,
 )
 _LATCHED: Final = (MODE, INSTRUCTION)
+_IMAGE: Final = "sensor_msgs/msg/CompressedImage"
+_CAMERA_END: Final = "/image_raw/compressed"
 
 
 _FOREVER: Final = "\n    sec: 9223372036\n    nsec: 854775807\n"
@@ -85,15 +87,26 @@ def image_topic(role: str) -> str:
     return f"/policy/observation/{role}"
 
 
-def channel_specs(roles: Sequence[str]) -> dict[str, ChannelSpec]:
-    """Topic -> channel of an episode with these camera roles."""
+def camera_topic(role: str) -> str:
+    """Topic of one camera's frames as captured, named as image_transport names it."""
+    return f"/{role}{_CAMERA_END}"
+
+
+def channel_specs() -> dict[str, ChannelSpec]:
+    """Topic -> channel of what every episode may have; images come on top as `image_channel`."""
     table = {topic.name: topic.type for topic in TOPICS}
     types = {name: table[name] for name in _SHARED} | _OWN
-    types |= {image_topic(role): table[image_topic("{role}")] for role in roles}
     return {
         topic: ChannelSpec(number, topic, ros_type, definition_of(ros_type).encode(), _qos_of(topic in _LATCHED))
         for number, (topic, ros_type) in enumerate(types.items(), start=1)
     }
+
+
+def image_channel(topic: str, number: int) -> ChannelSpec:
+    """The channel of an image topic. Raises `EpisodeError` for any other."""
+    if not topic.startswith(image_topic("")) and not topic.endswith(_CAMERA_END):
+        raise EpisodeError("topic", expected="one of an episode", got=topic)
+    return ChannelSpec(number, topic, _IMAGE, definition_of(_IMAGE).encode(), _qos_of(False))
 
 
 def _qos_of(latched: bool) -> str:

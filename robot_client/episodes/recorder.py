@@ -17,6 +17,7 @@ from robot_client.clock import NS_PER_S, Clock
 from robot_client.episodes import channels as topics
 from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.bag import Bag, Tally
+from robot_client.episodes.cameras import CameraWatch
 from robot_client.episodes.feed import FeedMessage, FeedReceiver
 from robot_client.episodes.numbering import Gaps
 from robot_client.episodes.ros_time import RosTime
@@ -32,9 +33,17 @@ class Recorder:
     """`open`, then `step` often until `over`, then `close`. Never waits for anybody but, in `close`, the disk."""
 
     def __init__(
-        self, bag: Bag, time: RosTime, clock: Clock, loop: Channel, supervisor: Channel, feed: FeedReceiver
+        self,
+        bag: Bag,
+        time: RosTime,
+        clock: Clock,
+        loop: Channel,
+        supervisor: Channel,
+        feed: FeedReceiver,
+        cameras: CameraWatch | None = None,
     ) -> None:
         self._bag, self._time, self._clock = bag, time, clock
+        self._cameras = cameras
         self._loop, self._supervisor, self._feed = loop, supervisor, feed
         self._scribe = Scribe(time, bag.add)
         self._ticks, self._planner = Gaps(), Gaps()
@@ -72,6 +81,8 @@ class Recorder:
         """Take what is there; whether anything was."""
         busy = self._take_loop() + self._take_feed() > 0
         now_ns = self._clock.now_ns()
+        if self._cameras is not None:
+            self._cameras.look(now_ns)
         if now_ns >= self._next_report_ns:
             self._next_report_ns = now_ns + NS_PER_S
             self._report(now_ns)
@@ -83,6 +94,8 @@ class Recorder:
         trouble = reason
         if not reason and not self._finished:
             trouble = "the control loop ended without a last word"
+        if not trouble and self._cameras is not None:
+            trouble = self._cameras.trouble
         self._diagnose(self._clock.now_ns())
         try:
             complete = self._bag.close(self.missing(), trouble)
@@ -180,17 +193,3 @@ def _lost(tallies: Iterable[Tally]) -> int:
 
 def _counts(tally: Tally) -> str:
     return f"received {tally.received}, written {tally.written}, lost {tally.lost}"
-
-
-def make_recorder(
-    directory: Path,
-    station: Station,
-    time: RosTime,
-    clock: Clock,
-    loop: Channel,
-    supervisor: Channel,
-    feed: FeedReceiver,
-) -> Recorder:
-    """A recorder of everything that one run of this station sends."""
-    bag = Bag(directory, [camera.role for camera in station.cameras], clock)
-    return Recorder(bag, time, clock, loop, supervisor, feed)

@@ -49,7 +49,7 @@ class Recording:
         self.loop, theirs = channel_pair()
         self.supervisor, to_supervisor = channel_pair()
         self.feed = Inbox()
-        self.bag = Bag(directory, ROLES, self.clock, most_bytes)
+        self.bag = Bag(directory, self.clock, most_bytes)
         self.recorder = Recorder(self.bag, TIME, self.clock, theirs, to_supervisor, self.feed)  # type: ignore[arg-type]
         self.recorder.open(STATION, {"instruction": "go"})
         self.tick_number = 0
