@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from contract.errors import EngineError, FieldError
 from contract.manifest import BundleManifest
 from contract.types import ImaginedFrames, ImagineRequest
+from contract.wire import MAX_ARRAY_BYTES
 from policy_server.canvas import CanvasTiler
 from policy_server.noise import Noise
 from policy_server.stages import Stages, Stopwatch
@@ -59,6 +60,7 @@ class Imaginer:
         pixels: NDArray = tiler.pixels
         for _ in range(request.chunks):
             frames = self._chunk(pixels, noise.draw(noise_shape(self._spec)), text, watch, between)
+            self._require_room(len(frames), request.chunks)
             pixels = frames[-1:]
             parts.append(frames[1:] if parts else frames)
         return ImaginedFrames(
@@ -84,6 +86,17 @@ class Imaginer:
         if frames.ndim != 5 or frames.shape[2:] != size or frames.dtype != np.uint8:
             raise self._wrong_frames(f"uint8 (1, F, {size[0]}, {size[1]}, 3)", f"{frames.dtype} {frames.shape}")
         return frames[0]
+
+    def _require_room(self, decoded: int, chunks: int) -> None:
+        """All frames travel as one array; more of them are refused after the first chunk, not after the last."""
+        room, new = MAX_ARRAY_BYTES // (self._canvas.height * self._canvas.width * 3), max(decoded - 1, 1)
+        if 1 + chunks * new > room:
+            raise FieldError(
+                "chunks",
+                expected=f"at most {(room - 1) // new} of {decoded} frames of this canvas in one message",
+                got=chunks,
+                remedy="ask for fewer chunks",
+            )
 
     def _frame_step_ns(self, decoded: int) -> int:
         """Time between decoded frames: the video's whole length over the steps between them."""
