@@ -89,7 +89,7 @@ def test_a_number_of_chunks_out_of_range_is_refused_before_any_pass(chunks):
 
 
 def test_more_frames_than_a_message_holds_are_refused_after_the_first_chunk(monkeypatch):
-    """Ten chunks of a 240 x 960 canvas are 111 MB: computed to the end, refused by the codec, and the server at FAULT."""
+    """Ten chunks of a 240 x 960 canvas are 111 MB: computed to the end, refused by the codec, the server at FAULT."""
     monkeypatch.setattr("policy_server.imagine.MAX_ARRAY_BYTES", 20 * 24 * 96 * 3)
     film, calls = imagine(2)
     assert len(film.frames) == 17 and len(calls["decode"]) == 2
