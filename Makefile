@@ -37,7 +37,7 @@ bench-loop: install-demo ## lateness of the control loop against a bare loop
 	@$(BIN)/yam-robot bench loop --json out/bench/loop.json $(ARGS)
 
 bench-twin: install-demo ## the twin: rendering and real-time headroom
-	@mkdir -p out/bench && $(BIN)/python -m robot_client.twin.bench $(ARGS) | tee out/bench/twin.json
+	@$(BIN)/python -m robot_client.twin.bench --json out/bench/twin.json $(ARGS)
 
 bench-replan: install-demo ## time of a replan by branches
 	@$(BIN)/python -m policy_server.bench.replan bundles/tiny --json out/bench/replan.json $(ARGS)
