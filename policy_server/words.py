@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from contract.errors import VocabularyError
 
 NULL = 0
-"""Token of padding and of the null instruction; item i of the vocabulary has token i + 1 (contract.architecture.Text)."""
+"""Token of padding and the null instruction; item i of the vocabulary has token i + 1 (contract.architecture.Text)."""
 
 _PUNCTUATION = re.compile(r"[^\w\s-]")
 
