@@ -262,7 +262,7 @@ def test_a_person_sends_the_arms_to_a_pose_gently_and_they_hold_there(act: str, 
 
 
 def test_another_pose_on_the_way_to_one_is_reached_as_gently_as_from_rest() -> None:
-    """"home" during "park" changed the source without its ramp: the arms went home at the full speed limit."""
+    """ "home" during "park" changed the source without its ramp: the arms went home at the full speed limit."""
     stage = _stage()
     stage.run(3.0)
     stage.process.pilot._poses = {  # as on real arms, with people near
