@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 import can
 from i2rt.motor_config_tool.dm_motor_registers import (
-    BUS_ERRORS,
+    CAN_BROADCAST,
     CMD_READ,
     REG_BY_NAME,
     Scalar,
     _data_to_value,
-    _tx_rx,
 )
 from i2rt.motor_config_tool.utils import RawCanInterface
 from i2rt.motor_drivers.utils import MotorType
@@ -24,6 +23,8 @@ HANDLE_ID: Final = 0x50E
 _TRIGGER: Final = b"\xff\x02"
 _TRIES: Final = 6
 _ANSWER_S: Final = 0.02
+_STALE: Final = 64
+"""Old frames passed over before a question."""
 
 
 @contextmanager
@@ -39,27 +40,44 @@ def open_bus(channel: str) -> Iterator[RawCanInterface]:
 def read(bus: RawCanInterface, motor_id: int, register: str) -> Scalar | None:
     """A register's value; None when the motor does not answer."""
     spec = REG_BY_NAME[register]
-    try:
-        message = _tx_rx(bus, motor_id, [motor_id, 0, CMD_READ, spec.addr, 0, 0, 0, 0], max_retry=_TRIES)
-    except BUS_ERRORS:
-        return None
-    return _data_to_value(spec, bytearray(message.data))
+    request = bytes((motor_id, 0, CMD_READ, spec.addr, 0, 0, 0, 0))
+    data = _asked(bus, CAN_BROADCAST, request, lambda m: _echoes(m, motor_id, spec.addr))
+    return None if data is None else _data_to_value(spec, bytearray(data))
 
 
 def handle_answers(bus: RawCanInterface) -> bool:
     """There is a leader's handle on this bus."""
-    request = can.Message(arbitration_id=HANDLE_ID, data=_TRIGGER, is_extended_id=False)
+    return _asked(bus, HANDLE_ID, _TRIGGER, lambda m: bool(m.arbitration_id == HANDLE_ID + 1)) is not None
+
+
+def _asked(
+    bus: RawCanInterface, frame_id: int, request: bytes, is_answer: Callable[[can.Message], bool]
+) -> bytes | None:
+    """Data of the first answer, after a few tries; frames of others are passed over."""
     for _ in range(_TRIES):
+        _drain(bus)
         try:
-            bus.bus.send(request)
+            bus.bus.send(can.Message(arbitration_id=frame_id, data=request, is_extended_id=False))
         except can.CanError:
-            return False
+            continue
         end = time.monotonic() + _ANSWER_S
         while time.monotonic() < end:
             message = bus.bus.recv(timeout=0.002)
-            if message is not None and message.arbitration_id == HANDLE_ID + 1:
-                return True
-    return False
+            if message is not None and is_answer(message):
+                return bytes(message.data)
+    return None
+
+
+def _drain(bus: RawCanInterface) -> None:
+    for _ in range(_STALE):
+        if bus.bus.recv(timeout=0.0) is None:
+            return
+
+
+def _echoes(message: can.Message, motor_id: int, register: int) -> bool:
+    """Parameter answers of all motors share one id; the echo in the payload tells whose and which."""
+    data = message.data
+    return len(data) == 8 and data[0] == motor_id and data[2] == CMD_READ and data[3] == register
 
 
 def expected_registers(kind: str) -> Mapping[str, float]:

@@ -14,7 +14,8 @@ from robot_client.emulator.frames import BROADCAST_ID, decode_parameter
 from robot_client.emulator.motor import LOST_COMMUNICATION, Motor
 
 YAM_KINDS: Final = ("DM4340", "DM4340", "DM4340", "DM4310", "DM4310", "DM4310", "DM4310")
-STEP_NS: Final = 1_000_000
+STEP_NS: Final = 4_000_000
+"""Stable for the driver's gains on these inertias, and cheap: an emulator shares its process with the driver."""
 _LONGEST_NS: Final = 20_000_000_000
 """An arm that nobody looked at for longer has come to rest wherever it fell."""
 
@@ -100,9 +101,8 @@ class EmulatedArm:
                 motor.fail(LOST_COMMUNICATION)
 
     def _step(self, dt_s: float) -> None:
-        for motor, seen, speed in zip(self.motors, self._position + self._offset, self._velocity, strict=True):
-            motor.torque_nm = motor.drive_nm(float(seen), float(speed))
-        drive = np.array([motor.torque_nm for motor in self.motors])
+        seen, speeds = (self._position + self._offset).tolist(), self._velocity.tolist()
+        drive = np.array([m.drive_nm(seen[i], speeds[i]) for i, m in enumerate(self.motors)])
         shorted = np.array([not motor.enabled for motor in self.motors])
         push = drive - body.holding_nm(self._position)
         push += body.stop_nm(self._position, self._velocity, self._lower, self._upper)

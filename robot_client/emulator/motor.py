@@ -19,6 +19,8 @@ class Motor:
     def __init__(self, motor_id: int, kind: str) -> None:
         self.motor_id, self.kind = motor_id, kind
         self.registers = Registers(motor_id, scale_of(kind))
+        self.scale = self.registers.scale
+        """What it decodes with: the registers' ranges."""
         self.enabled = False
         self.error = NORMAL
         """NORMAL, or a DM error code while there is one."""
@@ -61,30 +63,35 @@ class Motor:
         if len(data) != 8 or self.registers.values[CTRL_MODE] != MIT_MODE:
             return False
         if self.enabled:
-            self.command = frames.decode_mit(data, self.registers.scale)
+            self.command = frames.decode_mit(data, self.scale)
             self.commands += 1
         return True
 
     def parameter(self, request: ParameterRequest) -> bytes | None:
         """Answer to a parameter request for this motor."""
-        return None if self.silent else self.registers.answer(request)
+        if self.silent:
+            return None
+        answer = self.registers.answer(request)
+        self.scale = self.registers.scale
+        return answer
 
     def drive_nm(self, position_rad: float, velocity_rad_s: float) -> float:
         """Torque of the last command at this state, within TMAX; zero without torque."""
         if not self.enabled:
+            self.torque_nm = 0.0
             return 0.0
-        command, limit = self.command, self.registers.scale.torque_nm
-        pull = command.kp * (command.position_rad - position_rad) + command.kd * (
-            command.velocity_rad_s - velocity_rad_s
-        )
-        return min(max(pull + command.torque_nm, -limit), limit)
+        command, limit = self.command, self.scale.torque_nm
+        spring = command.kp * (command.position_rad - position_rad)
+        damper = command.kd * (command.velocity_rad_s - velocity_rad_s)
+        self.torque_nm = min(max(spring + damper + command.torque_nm, -limit), limit)
+        return self.torque_nm
 
     def feedback(self, position_rad: float, velocity_rad_s: float) -> bytes:
         """The frame this motor answers with now."""
         state = Feedback(
             self.motor_id, self.status, position_rad, velocity_rad_s, self.torque_nm, self.mosfet_c, self.rotor_c
         )
-        return frames.encode_feedback(state, self.registers.scale)
+        return frames.encode_feedback(state, self.scale)
 
     def _special(self, act: int) -> None:
         if act == frames.CLEAR:

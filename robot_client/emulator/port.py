@@ -19,6 +19,7 @@ from contract.arms import ArmUnit
 from contract.errors import RigError
 from robot_client.emulator.arm import EmulatedArm
 from robot_client.emulator.bus import Wire
+from robot_client.emulator.clock import ScheduledClock
 from robot_client.emulator.network import Network, install
 from robot_client.mailbox import MailboxReader, open_writer
 
@@ -38,7 +39,7 @@ class EmulatorPort:
         closed, opened = self._unit.gripper_limits_rad
         start = (0.0,) * 6 + (closed + _START_SHARE * (opened - closed),)
         stops = min(closed, opened) - 0.1, max(closed, opened) + 0.1
-        self._body = EmulatedArm(time.monotonic_ns, start, self._unit.motor_types, stops)
+        self._body = EmulatedArm(ScheduledClock(time.monotonic_ns).now_ns, start, self._unit.motor_types, stops)
         self._wire = Wire(self._unit.channel, self._body)
         install(Network(self._wire))
         self._truth = open_writer(self._folder / f"{self._arm}.truth.mail", TRUTH_BYTES)

@@ -17,6 +17,8 @@ from robot_client.holder.rules import MOTOR_TIMEOUT_NS, Rules
 from robot_client.rigs.base import Stop
 
 _NO_TARGET: Final = np.full(ARM_SIZE, np.nan)
+_OWN_STALL_NS: Final = 50 * NS_PER_MS
+"""Between two ticks; longer means that this process was not scheduled, and then the driver is asked again first."""
 _MOVABLE: Final = frozenset({Hold.HOLDING, Hold.FOLLOWING, Hold.RELAXED})
 
 
@@ -25,7 +27,8 @@ class Keeper:
 
     def __init__(self, clock: Clock, driver: ArmDriver, rules: Rules) -> None:
         self._clock, self._driver, self._rules = clock, driver, rules
-        self._order_ns = self._held_since_ns = self.feedback_ns = clock.now_ns()
+        self._order_ns = self._held_since_ns = self._tick_ns = self.feedback_ns = clock.now_ns()
+        self._quiet_ns = 0
         self._state = _first(driver.read(), rules.name)
 
     @property
@@ -49,8 +52,7 @@ class Keeper:
         """Look at the arm and at the client; the state to publish."""
         now_ns = self._clock.now_ns()
         reading = self._driver.read()
-        if reading.number != self._state.feedback:
-            self.feedback_ns = now_ns
+        self._listen(reading.number, now_ns)
         self._state = replace(
             self._state,
             feedback=reading.number,
@@ -60,7 +62,7 @@ class Keeper:
             mosfet_c=reading.mosfet_c,
             rotor_c=reading.rotor_c,
         )
-        self._watch_motors(now_ns)
+        self._watch_motors()
         self._watch_client(now_ns)
         self._state = replace(self._state, alarm=self._alarm(now_ns))
         return self._state
@@ -70,11 +72,18 @@ class Keeper:
         self._go(Hold.HOLDING, reason)
         self._state = replace(self._state, holds=self._state.holds + 1)
 
-    def _watch_motors(self, now_ns: int) -> None:
+    def _listen(self, number: int, now_ns: int) -> None:
+        """Counts silence of the motors, but not the time in which this process itself stood still."""
+        self._quiet_ns += min(now_ns - self._tick_ns, _OWN_STALL_NS)
+        self._tick_ns = now_ns
+        if number != self._state.feedback:
+            self.feedback_ns, self._quiet_ns = now_ns, 0
+
+    def _watch_motors(self) -> None:
         if self._state.hold in (Hold.FALLING, Hold.OFF):
             return
         death = self._driver.death()
-        if not death and now_ns - self.feedback_ns >= MOTOR_TIMEOUT_NS:
+        if not death and self._quiet_ns >= MOTOR_TIMEOUT_NS:
             death = "no feedback for 400 ms: the motors have let go by themselves"
         if death:
             self._go(Hold.FALLING, f"the {self._rules.name} arm is not held: {death}", _NO_TARGET)

@@ -72,6 +72,7 @@ class HolderProcess:
         self._driver.open()
         self._ignore_signals()
         self._keeper = Keeper(self._clock, self._driver, self._rules)
+        self.step()  # nobody who was told of this holder may still read the state of one before it
         print(f"holding {self._rules.name} pid={os.getpid()}", flush=True)
         self._keep()
 

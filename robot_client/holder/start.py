@@ -58,7 +58,8 @@ def start_holders(
     station = load_station(station_name)
     folder = arms_directory(station, run_dir)
     claims = _claims(station, folder)
-    found = {arm: pid for arm in arms if (pid := owner(claims[arm]))}
+    seen = clients(station, run_dir)
+    found = {arm: pid for arm in arms if (pid := _staying(claims[arm], seen[arm]))}
     fresh = {arm: _spawn(station_name, arm, folder, realtime) for arm in arms if arm not in found}
     failures = [text for arm, process in fresh.items() if (text := _failure(arm, process, folder))]
     if failures:
@@ -88,6 +89,21 @@ def held_arms(station: Station, run_dir: str = "") -> list[str]:
 def log_of(folder: Path, arm: str) -> Path:
     """Where a holder writes its lines."""
     return folder / f"{arm}.log"
+
+
+def _staying(bus: Path, client: ArmClient) -> int:
+    """The holder of a bus; 0 when there is none, also once one that has just powered its arm off is gone."""
+    end = time.monotonic() + _OFF_S
+    while (pid := owner(bus)) and time.monotonic() < end:
+        try:
+            state, _ = client.state()
+        except RigError:
+            break
+        if state.hold is not Hold.OFF or state.holder != pid:
+            break
+        time.sleep(_POLL_S)
+    client.close()
+    return pid
 
 
 def _claims(station: Station, folder: Path) -> Mapping[Arm, Path]:

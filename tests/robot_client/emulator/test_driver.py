@@ -14,6 +14,7 @@ from i2rt.robots.motor_chain_robot import MotorChainRobot
 
 from robot_client.emulator.arm import EmulatedArm
 from robot_client.emulator.bus import Wire
+from robot_client.emulator.clock import ScheduledClock
 from robot_client.emulator.network import Network, redirected
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -32,7 +33,7 @@ def until(condition: Callable[[], bool], seconds: float = 8.0) -> bool:
 
 @pytest.fixture
 def wire() -> Wire:
-    return Wire("can_left", EmulatedArm(time.monotonic_ns))
+    return Wire("can_left", EmulatedArm(ScheduledClock(time.monotonic_ns).now_ns))
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_ten_refused_sends_are_survived(robot: MotorChainRobot, wire: Wire) -> N
 def test_a_motor_of_the_wrong_type_is_refused_before_torque() -> None:
     """B32: a DM4340 where the configuration says DM4310."""
     kinds = ("DM4340",) * 4 + ("DM4310",) * 3
-    wire = Wire("can_left", EmulatedArm(time.monotonic_ns, kinds=kinds))
+    wire = Wire("can_left", EmulatedArm(ScheduledClock(time.monotonic_ns).now_ns, kinds=kinds))
     with redirected(Network(wire)), pytest.raises(RuntimeError, match=r"motor 4 reported Gr 40.*DM4340"):
         get_yam_robot("can_left", gripper_limits_override=np.array([0.0, -5.5]))
     assert not any(wire.arm.powered())

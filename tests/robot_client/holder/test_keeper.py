@@ -197,8 +197,17 @@ def test_a_dead_motor_thread_is_falling_at_the_next_look_and_stays_so() -> None:
 def test_no_feedback_for_400_ms_is_falling_even_if_the_thread_seems_alive() -> None:
     bench = Bench()
     bench.arm.feeding = False
-    assert bench.step(395) is Hold.HOLDING
-    assert bench.step(10) is Hold.FALLING
+    for _ in range(19):
+        assert bench.step(20) is Hold.HOLDING
+    assert bench.step(20) is Hold.FALLING
+
+
+def test_a_holder_that_stood_still_itself_asks_the_driver_again_before_it_says_that_the_arm_falls() -> None:
+    bench = Bench()
+    bench.arm.feeding = False
+    assert bench.step(5000) is Hold.HOLDING
+    bench.arm.feeding = True
+    assert bench.step(5) is Hold.HOLDING
 
 
 def test_the_stamp_of_a_measurement_does_not_move_while_the_same_one_is_repeated() -> None:

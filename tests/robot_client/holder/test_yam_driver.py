@@ -14,6 +14,7 @@ from contract.arms import ArmUnit
 from contract.errors import RigError
 from robot_client.emulator.arm import YAM_KINDS, EmulatedArm
 from robot_client.emulator.bus import Wire
+from robot_client.emulator.clock import ScheduledClock
 from robot_client.emulator.network import Network, redirected
 from robot_client.emulator.registers import CTRL_MODE, TIMEOUT
 from robot_client.rigs.yam_driver import YamDriver
@@ -39,7 +40,7 @@ def wire(limits: tuple[float, float] = (0.0, -5.5), offset_rad: float = 0.0, sha
     stops = min(limits) - 0.1, max(limits) + 0.1
     start = (0.0,) * 6 + (closed + share * (opened - closed),)
     offsets = (0.0,) * 6 + (offset_rad,)
-    return Wire("can_left", EmulatedArm(time.monotonic_ns, start, YAM_KINDS, stops, offsets))
+    return Wire("can_left", EmulatedArm(ScheduledClock(time.monotonic_ns).now_ns, start, YAM_KINDS, stops, offsets))
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def test_the_gripper_goes_where_it_is_sent_and_reads_what_it_was_sent(
     with opened(at, limits) as driver:
         assert driver.read().positions[6] == pytest.approx(start, abs=0.02)
         for share in (0.25, 0.0, 1.0):
-            move(driver, np.append(np.zeros(6), share), steps=20)
+            move(driver, np.append(np.zeros(6), share), steps=8)
             true_rad = limits[0] + share * (limits[1] - limits[0])
             assert until(lambda true_rad=true_rad: abs(at.arm.joints()[6] - true_rad) < 0.02)
             assert until(lambda share=share: abs(driver.read().positions[6] - share) < 0.005)
@@ -120,7 +121,7 @@ def test_a_dead_motor_thread_says_bus_motor_and_error(fault: Callable[[Wire], No
     when the wire is back nothing bursts out and moves the arm."""
     at = wire()
     with opened(at) as driver:
-        move(driver, RAISED, steps=30)
+        move(driver, RAISED, steps=15)
         assert driver.death() == ""
         fault(at)
         assert until(lambda: driver.death() != "")
@@ -200,7 +201,9 @@ def test_a_motor_with_another_gear_than_its_type_is_refused() -> None:
 
 def test_a_gripper_in_an_unknown_turn_fails_the_start_and_leaves_the_motors_off() -> None:
     """B29, B27: torque was on when it was found out; it is off again, and no thread goes on re-sending."""
-    at = Wire("can_left", EmulatedArm(time.monotonic_ns, (0.0,) * 6 + (-0.1,), YAM_KINDS, (-6.7, 0.1)))
+    at = Wire(
+        "can_left", EmulatedArm(ScheduledClock(time.monotonic_ns).now_ns, (0.0,) * 6 + (-0.1,), YAM_KINDS, (-6.7, 0.1))
+    )
     with redirected(Network(at)), pytest.raises(RigError, match=r"2 that fit.*motors are off again"):
         YamDriver(unit((0.0, -6.57)), "left").open()
     assert not any(at.arm.powered())
