@@ -115,7 +115,7 @@ class Connection:
             self._answer_probe(message)
         elif isinstance(message, Pong):
             self.server_state = message.state
-        elif isinstance(message, Welcome | ErrorReply) and envelope.request_id == self._hello_id:
+        elif isinstance(message, Welcome | ErrorReply) and self._hello_id and envelope.request_id == self._hello_id:
             self._take_verdict(message)
         else:
             if isinstance(message, ErrorReply) and message.code == "session":

@@ -12,11 +12,15 @@ from typing import Any
 import pytest
 
 from contract import errors as e
+from contract.bodies import Message
+from contract.codec import encode
+from contract.messages import ErrorReply, Hello, Probe, ProbeAnswer, Welcome
 from contract.types import ActionChunk
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
 from robot_client.link.proxy import tcp_proxy
-from tests.contract.messages_of_all_kinds import observation
+from tests.contract.messages_of_all_kinds import observation, server_info
+from tests.robot_client.link.fake_server import Send, fake_server
 from tests.robot_client.link.links import link_to, poll_until
 
 CLIENT = """
@@ -135,3 +139,23 @@ def test_two_names_share_one_server() -> None:
             two = right.submit(observation(sequence=100 + sequence, session="right"))
             assert left.wait_for(one).session == "left"
             assert right.wait_for(two).sequence == 100 + sequence
+
+
+def test_a_holder_whose_answer_to_a_probe_came_too_late_says_hello_again() -> None:
+    """The error on that answer carries id 0, as no hello does; it was taken for a refusal, and the link gave up."""
+    helloes: list[int] = []
+
+    def late(message: Message, request_id: int, send: Send) -> bool:
+        if isinstance(message, Hello):
+            helloes.append(request_id)
+            send(encode(Welcome(server_info()), request_id))
+            if len(helloes) == 1:
+                send(encode(Probe(message.session), 0))
+        elif isinstance(message, ProbeAnswer):
+            send(encode(ErrorReply("session", "session robot", "a hello first", "no session", "say hello"), 0))
+        return isinstance(message, Hello | ProbeAnswer)
+
+    with fake_server(server_info(), late) as server, link_to(server.endpoint) as link:
+        link.connect()
+        poll_until(link, lambda answers: len(helloes) == 2 and link.state == "READY")
+        assert link.refusal is None
