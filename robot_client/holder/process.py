@@ -59,7 +59,7 @@ class HolderProcess:
         self._folder, self._bus_claim, self._rules = folder, bus_claim, rules
         self._driver, self._clock, self._aside = driver, clock, aside
         self._saying = Saying(rules.name)
-        self._asked_to_end = ""
+        self._asked_to_end = False
 
     def run(self) -> None:
         """Returns when the arm has been powered off, or has fallen and somebody asks the process to end."""
@@ -70,8 +70,8 @@ class HolderProcess:
         old = self._orders.newest()
         self._seen = old.sequence if old else 0
         self._driver.open()
-        self._ignore_signals()
         self._keeper = Keeper(self._clock, self._driver, self._rules)
+        self._ignore_signals()
         self.step()  # nobody who was told of this holder may still read the state of one before it
         print(f"holding {self._rules.name} pid={os.getpid()}", flush=True)
         self._keep()
@@ -107,7 +107,7 @@ class HolderProcess:
             return self._keeper.state
 
     def _over(self, state: ArmState) -> bool:
-        return state.hold is Hold.OFF or (bool(self._asked_to_end) and state.hold is Hold.FALLING)
+        return state.hold is Hold.OFF or self._asked_to_end
 
     def _ignore_signals(self) -> None:
         sys.setswitchinterval(_SWITCH_S)
@@ -115,9 +115,14 @@ class HolderProcess:
             signal.signal(number, self._signalled)
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
-        self._asked_to_end = signal.Signals(number).name
-        text = f"{self._asked_to_end} does not end a holder: the arm would fall. yam-robot arms power-off does"
-        self._saying.say(text, self._clock.now_ns())
+        """Ends a holder whose arm has fallen already, and no other."""
+        if self._keeper.state.hold is Hold.FALLING:
+            self._asked_to_end = True
+            return
+        name = signal.Signals(number).name
+        self._saying.say(
+            f"{name} does not end a holder: the arm would fall. yam-robot arms power-off does", self._clock.now_ns()
+        )
 
 
 def run_holder(process: HolderProcess) -> int:

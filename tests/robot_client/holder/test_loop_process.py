@@ -14,6 +14,7 @@ import pytest
 
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
+from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
 from robot_client.holder.messages import Hold
 from robot_client.local_messages import LoopStatus, PersonEvent
@@ -166,7 +167,8 @@ def test_a_person_parks_raised_arms_and_only_then_lets_them_go(arms: EmulatedSta
 
 
 def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: EmulatedStation) -> None:
-    """B30: the mode names the arm; the other one keeps its torque; the exit code is not 0."""
+    """B30: the mode names the arm; the other one keeps its torque; the exit code is not 0. A holder
+    whose arm has fallen ends when it is told to."""
     loop = Loop(arms)
     assert until(lambda: loop.mode() in ("IDLE", "HOLD"), 20.0), loop.status
     arms.fault("right", error=[3, 0xA])
@@ -180,3 +182,6 @@ def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: Emul
     loop.kill()
     assert until(lambda: not arms.truth("right")[1].any())
     assert arms.truth("left")[1].all()
+    bus = arms.run_dir / "can_right.bus"
+    os.kill(owner(bus), signal.SIGTERM)
+    assert until(lambda: not owner(bus))
