@@ -72,6 +72,28 @@ def cut(path: Positional, out: Positional, start_s: float = 0.0, end_s: float = 
 
 
 @episode.command
+def export(
+    paths: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    out: Path,
+    to: Literal["lerobot"] = "lerobot",
+    rate_hz: float = 0.0,
+    incomplete: bool = False,
+) -> None:
+    """Write episodes as a dataset for training: measured state, told action, every camera, at a fixed rate.
+
+    Args:
+        paths: episodes, or folders of episodes.
+        out: new folder.
+        to: lerobot = LeRobot v3.
+        rate_hz: frames per second; 0 = that of the fastest camera.
+        incomplete: take incomplete episodes too.
+    """
+    from robot_client.episodes.export import export_lerobot
+
+    print(f"{export_lerobot(paths, out, rate_hz, incomplete, print)} frames in {out} ({to})")
+
+
+@episode.command
 def policy(
     path: Positional,
     server: str = "",

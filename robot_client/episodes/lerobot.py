@@ -1,0 +1,229 @@
+"""Writes a LeRobot v3 dataset: parquet for numbers, H.264 for images, one file of each per episode.
+
+Layout and columns are those of LeRobotDataset v3.0: `meta/info.json`, `meta/tasks.parquet`, `meta/episodes`,
+`meta/stats.json`, `data`, `videos`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+import av
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from contract.errors import EpisodeError
+from contract.layout import CHANNELS
+from robot_client.episodes.samples import Sample
+
+PER_CHUNK: Final = 1000
+"""Files in one folder."""
+_PLACE: Final = "chunk-{chunk_index:03d}/file-{file_index:03d}"
+_VECTORS: Final = ("observation.state", "action")
+_SCALARS: Final[dict[str, tuple[str, pa.DataType]]] = {
+    "timestamp": ("float32", pa.float32()),
+    "frame_index": ("int64", pa.int64()),
+    "episode_index": ("int64", pa.int64()),
+    "index": ("int64", pa.int64()),
+    "task_index": ("int64", pa.int64()),
+}
+
+
+class Video:
+    """One H.264 file at a fixed rate."""
+
+    def __init__(self, path: Path, rate: Fraction, height: int, width: int) -> None:
+        """height and width are even, as H.264 wants them."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._container = av.open(str(path), "w")
+        self._stream: Any = self._container.add_stream("libx264", rate=rate)
+        self._stream.height, self._stream.width = height, width
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.options = {"crf": "18", "g": "2"}
+        self._stream.codec_context.time_base = 1 / rate
+        self._count = 0
+
+    def add(self, image: NDArray[np.uint8]) -> None:
+        """One frame (H, W, 3) RGB; an odd row or column is cut off."""
+        frame = av.VideoFrame.from_ndarray(image[: self._stream.height, : self._stream.width].copy(), format="rgb24")
+        frame.pts = self._count
+        self._count += 1
+        self._container.mux(self._stream.encode(frame))
+
+    def close(self) -> None:
+        """The file plays afterwards."""
+        self._container.mux(self._stream.encode(None))
+        self._container.close()
+
+
+class LeRobotWriter:
+    """`open`, then `add` each sample of an episode and `end_episode`, then `close`. Never writes into what exists."""
+
+    def __init__(self, root: Path, rate_hz: float, robot_type: str) -> None:
+        self._root, self._rate, self._robot_type = root, Fraction(rate_hz).limit_denominator(1000), robot_type
+        self._tasks: dict[str, int] = {}
+        self._episodes: list[dict[str, Any]] = []
+        self._shapes: dict[str, tuple[int, int]] = {}
+        self._videos: dict[str, Video] = {}
+        self._states: list[NDArray] = []
+        self._actions: list[NDArray] = []
+        self._sums: dict[str, list[NDArray]] = {name: [] for name in _VECTORS}
+        self._total = 0
+
+    def open(self) -> None:
+        """Raises `EpisodeError` when the folder is there already."""
+        try:
+            self._root.mkdir(parents=True)
+        except OSError as error:
+            raise EpisodeError(f"{self._root}", expected="a new folder", got=error.strerror) from error
+
+    def add(self, sample: Sample) -> None:
+        """One frame of the episode in progress."""
+        self._states.append(sample.state)
+        self._actions.append(sample.action)
+        for role, image in sample.images.items():
+            if role not in self._videos:
+                self._videos[role] = self._video(role, image.shape[0], image.shape[1])
+            self._videos[role].add(image)
+
+    def end_episode(self, task: str) -> int:
+        """Close the episode; its number of frames. An episode without a frame leaves nothing behind."""
+        length, number = len(self._states), len(self._episodes)
+        if length == 0:
+            return 0
+        for video in self._videos.values():
+            video.close()
+        self._write_data(number, self._tasks.setdefault(task, len(self._tasks)))
+        self._episodes.append(self._episode_row(number, task, length))
+        self._total += length
+        self._states, self._actions, self._videos = [], [], {}
+        return length
+
+    def close(self) -> None:
+        """The files that describe the others. Raises `EpisodeError` when there is no episode."""
+        if not self._episodes:
+            raise EpisodeError(f"{self._root}", expected="an episode with frames", got="none", remedy="see info")
+        meta = self._root / "meta"
+        (meta / "episodes" / "chunk-000").mkdir(parents=True)
+        pq.write_table(pa.Table.from_pylist(self._episodes), meta / "episodes" / "chunk-000" / "file-000.parquet")
+        pq.write_table(_tasks_table(self._tasks), meta / "tasks.parquet")
+        _write_json(meta / "info.json", self._info())
+        _write_json(meta / "stats.json", {name: _stats(np.concatenate(self._sums[name])) for name in _VECTORS})
+
+    def _video(self, role: str, height: int, width: int) -> Video:
+        shape = (height - height % 2, width - width % 2)
+        if self._shapes.setdefault(role, shape) != shape:
+            raise EpisodeError(
+                f"images of {role}", expected=self._shapes[role], got=shape, remedy="export such episodes apart"
+            )
+        place = _place(len(self._episodes))
+        path = self._root / "videos" / f"observation.images.{role}" / f"{_PLACE.format(**place)}.mp4"
+        return Video(path, self._rate, *shape)
+
+    def _write_data(self, number: int, task: int) -> None:
+        states, actions = np.array(self._states, np.float32), np.array(self._actions, np.float32)
+        for name, values in zip(_VECTORS, (states, actions), strict=True):
+            self._sums[name].append(values)
+        frames = np.arange(len(states))
+        columns = {
+            "observation.state": _vectors(states),
+            "action": _vectors(actions),
+            "timestamp": pa.array((frames / float(self._rate)).astype(np.float32)),
+            "frame_index": pa.array(frames),
+            "episode_index": pa.array(np.full(len(frames), number)),
+            "index": pa.array(frames + self._total),
+            "task_index": pa.array(np.full(len(frames), task)),
+        }
+        path = self._root / "data" / f"{_PLACE.format(**_place(number))}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(columns), path)
+
+    def _episode_row(self, number: int, task: str, length: int) -> dict[str, Any]:
+        place = _place(number)
+        row: dict[str, Any] = {
+            "episode_index": number,
+            "tasks": [task],
+            "length": length,
+            "dataset_from_index": self._total,
+            "dataset_to_index": self._total + length,
+            "meta/episodes/chunk_index": 0,
+            "meta/episodes/file_index": 0,
+            **{f"data/{key}": value for key, value in place.items()},
+        }
+        for role in self._shapes:
+            key = f"videos/observation.images.{role}"
+            row |= {f"{key}/{name}": value for name, value in place.items()}
+            row |= {f"{key}/from_timestamp": 0.0, f"{key}/to_timestamp": length / float(self._rate)}
+        return row
+
+    def _info(self) -> dict[str, Any]:
+        rate = float(self._rate)
+        vector = {"dtype": "float32", "shape": [len(CHANNELS)], "names": list(CHANNELS)}
+        features: dict[str, Any] = dict.fromkeys(_VECTORS, vector)
+        for role, (height, width) in self._shapes.items():
+            features[f"observation.images.{role}"] = _video_feature(height, width, rate)
+        features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in _SCALARS.items()}
+        return {
+            "codebase_version": "v3.0",
+            "robot_type": self._robot_type,
+            "total_episodes": len(self._episodes),
+            "total_frames": self._total,
+            "total_tasks": len(self._tasks),
+            "chunks_size": PER_CHUNK,
+            "data_files_size_in_mb": 100,
+            "video_files_size_in_mb": 200,
+            "fps": int(rate) if rate == int(rate) else rate,
+            "splits": {"train": f"0:{len(self._episodes)}"},
+            "data_path": f"data/{_PLACE}.parquet",
+            "video_path": f"videos/{{video_key}}/{_PLACE}.mp4",
+            "features": features,
+        }
+
+
+def _place(number: int) -> dict[str, int]:
+    return {"chunk_index": number // PER_CHUNK, "file_index": number % PER_CHUNK}
+
+
+def _vectors(values: NDArray[np.float32]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
+
+
+def _tasks_table(tasks: Mapping[str, int]) -> pa.Table:
+    """The task is the index of the frame that pandas reads from it."""
+    table = pa.table({"task_index": pa.array(list(tasks.values())), "task": pa.array(list(tasks))})
+    pandas = {"index_columns": ["task"], "column_indexes": [], "columns": [], "pandas_version": "2.0.0"}
+    return table.replace_schema_metadata({"pandas": json.dumps(pandas)})
+
+
+def _video_feature(height: int, width: int, rate: float) -> dict[str, Any]:
+    return {
+        "dtype": "video",
+        "shape": [height, width, 3],
+        "names": ["height", "width", "channels"],
+        "info": {
+            "video.height": height,
+            "video.width": width,
+            "video.channels": 3,
+            "video.codec": "h264",
+            "video.pix_fmt": "yuv420p",
+            "video.is_depth_map": False,
+            "video.fps": rate,
+            "has_audio": False,
+        },
+    }
+
+
+def _stats(values: NDArray) -> dict[str, list]:
+    values = values.astype(np.float64)
+    found = {"min": values.min(0), "max": values.max(0), "mean": values.mean(0), "std": values.std(0)}
+    return {**{name: [float(v) for v in vector] for name, vector in found.items()}, "count": [len(values)]}
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
