@@ -20,7 +20,7 @@ from robot_client.clock import MonotonicClock
 from robot_client.holder.places import arms_directory, bus_claim
 from robot_client.holder.process import HolderProcess, run_holder
 from robot_client.holder.rules import arms_of, rules_of
-from robot_client.realtime import fifo, lock_memory
+from robot_client.realtime import take_rights
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Arguments:
     run_dir: str = ""
     """Folder of the mailboxes; default: one per user and station in shared memory."""
     realtime: bool = True
-    """Ask for SCHED_FIFO and locked memory."""
+    """Ask for SCHED_FIFO, locked memory and a frozen collector."""
 
 
 def main() -> int:
@@ -54,10 +54,11 @@ def _process(arguments: Arguments) -> HolderProcess:
     arms, unit = arms_of(station), getattr(arms_of(station), arguments.arm)
     folder = arms_directory(station, arguments.run_dir)
     emulated = arms.bus == "emulated"
-    if arguments.realtime:
-        print(f"holder {arguments.arm}: scheduler {fifo()}; memory {lock_memory()}", flush=True)
     from robot_client.rigs.yam_driver import YamDriver
 
+    if arguments.realtime:
+        rights = "; ".join(f"{name} {answer}" for name, answer in take_rights().items())
+        print(f"holder {arguments.arm}: {rights}", flush=True)
     if emulated:
         from robot_client.emulator.port import EmulatorPort
 

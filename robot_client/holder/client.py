@@ -77,9 +77,14 @@ class ArmClient:
             self._claim.release()
             self._claim = None
 
-    def _send(self, order: Order) -> None:
+    def take(self) -> None:
+        """Become the arm's one client. Raises `RigError` naming the process that is."""
         if self._orders is None:
             remedy = "end that process, or let it go on; an arm has one client"
             self._claim = claim(client_claim(self._folder, self.arm), f"client of the {self.arm} arm", remedy)
             self._orders = open_writer(mail(self._folder, self.arm, "order"), ORDER_BYTES)
-        self.order = self._orders.put(pack_order(order), self._clock.now_ns())
+
+    def _send(self, order: Order) -> None:
+        self.take()
+        if self._orders is not None:
+            self.order = self._orders.put(pack_order(order), self._clock.now_ns())

@@ -85,6 +85,8 @@ class YamRig:
         held = [state.reason for client in self._clients.values() if (state := self._held_against_us(client))]
         if held:
             raise HeldError("; ".join(held))
+        for client in self._clients.values():
+            client.take()
         for arm, client in self._clients.items():
             client.follow(arm_of(values, arm))
 

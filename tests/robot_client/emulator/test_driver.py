@@ -66,21 +66,6 @@ def test_one_nan_ends_the_drivers_thread(robot: MotorChainRobot, wire: Wire) -> 
     assert until(lambda: not any(wire.arm.powered()))
 
 
-def test_any_motor_error_ends_the_drivers_thread(robot: MotorChainRobot, wire: Wire) -> None:
-    """B30: one motor at fault, and the arm sags; the driver does not hold with the other six."""
-    wire.arm.fail(7, 0xD)
-    assert until(lambda: not robot.motor_chain.running)
-
-
-def test_ten_refused_sends_are_survived(robot: MotorChainRobot, wire: Wire) -> None:
-    """B30: "no buffer space" for a while costs retries, not the arm."""
-    wire.refuse_sends = 10
-    assert until(lambda: wire.refuse_sends == 0)
-    before = wire.exchanges
-    assert until(lambda: wire.exchanges > before + 70)
-    assert robot.motor_chain.running and all(wire.arm.powered())
-
-
 def test_a_motor_of_the_wrong_type_is_refused_before_torque() -> None:
     """B32: a DM4340 where the configuration says DM4310."""
     kinds = ("DM4340",) * 4 + ("DM4310",) * 3

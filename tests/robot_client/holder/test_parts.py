@@ -171,3 +171,12 @@ def test_who_comes_second_is_told_the_process_that_came_first(tmp_path: Path) ->
         first.wait(10)
     assert owner(path) == 0
     claim(path, "client of the left arm", "wait").release()
+
+
+def test_the_rig_of_real_arms_loads_no_driver_and_no_can_library() -> None:
+    """The loop's process must not be where a driver's thread, a model or a bus could hurt it."""
+    code = "import sys, robot_client.rigs.yam, robot_client.parking; print(' '.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=EXAMPLE.parents[2], timeout=60, check=True
+    )
+    assert not {"i2rt", "can", "mujoco"} & {name.split(".")[0] for name in done.stdout.split()}

@@ -98,7 +98,7 @@ def test_letting_go_needs_rest_and_a_persons_word_and_then_the_holder_ends(arms:
 def test_a_holder_keeps_a_raised_arm_through_the_death_of_its_client_and_every_signal(arms: EmulatedStation) -> None:
     """B14, B29: kill -9 of the client, then SIGINT, SIGTERM and SIGHUP to the holder: the arm stays up, with torque.
     A second client is refused by the first one's process id; after its death the next one adopts the arm."""
-    holder = arms.start(("left",))["left"].pid
+    holder = arms.start()["left"].pid
     client = arms.client("left")
     go(client, RAISED, then_hold=True)
     client.close()
@@ -106,6 +106,12 @@ def test_a_holder_keeps_a_raised_arm_through_the_death_of_its_client_and_every_s
         assert until(lambda: state_of(client).hold is Hold.FOLLOWING)
         with pytest.raises(RigError, match=rf"process {first.pid}"):
             arms.client("left").follow(RAISED)
+        rig = arms.rig()
+        held = rig.joints().held
+        assert held is not None
+        with pytest.raises(RigError, match=rf"left arm.*process {first.pid}"):
+            rig.command(held)
+        assert not owner(arms.run_dir / "right.client"), "both arms or neither"
     killed = time.monotonic()
     assert until(lambda: is_holding(client))
     assert time.monotonic() - killed < 1.0
