@@ -19,11 +19,13 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
-from contract.errors import StackError
+from contract.errors import RigError, StackError
 from contract.station import Station, load_station
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_from_fd
@@ -32,13 +34,13 @@ from robot_client.ending import Ending
 from robot_client.local_messages import PersonEvent, PolicyReady
 from robot_client.loop import Loop
 from robot_client.loop_inbox import LoopInbox
-from robot_client.modes import Mode
+from robot_client.modes import Event, Mode
 from robot_client.pacer import Pacer
 from robot_client.pilot import Pilot
 from robot_client.process_config import LoopConfig, read_config
 from robot_client.realtime import take_rights
 from robot_client.reporter import Reporter
-from robot_client.rigs.base import LetsGoWithCare, Rig, Stop
+from robot_client.rigs.base import LetsGoWithCare, RaisesAlarms, Rig, Stop
 from robot_client.rigs.choose import make_rig
 from robot_client.safety.limits import Limits, limits_of
 from robot_client.sources.base import Moment, TargetSource
@@ -78,6 +80,7 @@ class LoopProcess:
         self._planner = planner
         self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
         self.inbox.refusal = self._refusal
+        self._alarm = rig.alarm if isinstance(rig, RaisesAlarms) else None
         self.reporter = Reporter(supervisor, self.pilot, {}, recorder)
         age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
         self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
@@ -93,19 +96,37 @@ class LoopProcess:
         self._told_to_end = why
 
     def run(self, notes: dict[str, str]) -> None:
-        """Tick until the end; the last status says how the arms are left."""
+        """Tick until the end; the last status says how the arms are left, also when an unplanned error ends it."""
         self.reporter.notes.update(notes)
         self._rig.open()
+        with ExitStack() as leaving:  # each is done although another fails, the last one first
+            leaving.callback(self._rig.close)
+            leaving.callback(self._last_status)
+            leaving.callback(self.reporter.flush)
+            leaving.push(self._hold_after)
+            self._tick_to_the_end()
+
+    def _tick_to_the_end(self) -> None:
         pacer = Pacer(self._clock, self._period_ns)
         pacer.start()
         while not self.ending.done(self._clock.now_ns(), self.loop.resting):
             self.loop.tick(pacer.wait())
             self.reporter.status_if_due(self.loop, self._clock.now_ns())
-        self.reporter.flush()
+
+    def _hold_after(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """After an error that nobody planned for: the rig holds if it still can, and the mode says FAULT."""
+        if error is None:
+            return
+        self.pilot.happens(Event.RIG_FAILED, f"the loop failed: {type(error).__name__}: {error}"[:500])
+        with suppress(RigError):
+            self._rig.stop(Stop.HOLD)
+
+    def _last_status(self) -> None:
         self.reporter.status(self.loop, self._clock.now_ns(), finished=True)
-        self._rig.close()
 
     def _drain(self, moment: Moment | None) -> None:
+        if self._alarm is not None:
+            self.reporter.notes["alarm"] = self._alarm()
         may_enable = self.loop.fresh
         if self._to_enable and may_enable:
             self._to_enable = False
@@ -115,6 +136,8 @@ class LoopProcess:
             self.end(self._told_to_end)
 
     def _refusal(self, event: PersonEvent) -> str:
+        if refusal := self.ending.refusal(event.act):
+            return refusal
         how = _LETTING_GO.get(event.act)
         if how is None or not isinstance(self._rig, LetsGoWithCare):
             return ""

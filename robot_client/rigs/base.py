@@ -93,3 +93,11 @@ class LetsGoWithCare(Protocol):
 
     def refusal(self, how: Stop, confirmed: bool) -> str:
         """Why this stop is refused now; empty = it may be done."""
+
+
+@runtime_checkable
+class RaisesAlarms(Protocol):
+    """A rig whose arms can be in a state that a person should see to, although they are held."""
+
+    def alarm(self) -> str:
+        """For people, one line; empty = nothing."""

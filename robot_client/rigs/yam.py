@@ -115,6 +115,13 @@ class YamRig:
         for client in self._clients.values():
             client.stop(how, confirmed)
 
+    def alarm(self) -> str:
+        """Warm motors and long holds, as the holders see them."""
+        try:
+            return "; ".join(alarm for client in self._clients.values() if (alarm := client.state()[0].alarm))
+        except RigError:
+            return ""
+
     def close(self) -> None:
         """Let go of the holders; they hold."""
         for client in self._clients.values():

@@ -23,6 +23,7 @@ class ArmsRig(IdealRig):
         super().__init__(clock, HOME, STATION.cameras, delay_ns=20 * NS_PER_MS)
         self.fall = self.hold_reason = ""
         self.refuses = "relax refused, left arm: joint 2 is 0.80 rad from the park pose; park first"
+        self.warm = ""
         self.asked: list[tuple[Stop, bool]] = []
         self.commands: list[NDArray] = []
         self.held = np.array(HOME)
@@ -40,6 +41,9 @@ class ArmsRig(IdealRig):
         self.commands.append(np.array(target))
         self.held = np.array(target)
         super().command(target)
+
+    def alarm(self) -> str:
+        return self.warm
 
     def refusal(self, how: Stop, confirmed: bool) -> str:
         self.asked.append((how, confirmed))
@@ -128,3 +132,13 @@ def test_a_rig_error_that_is_no_fall_is_a_fault_and_holds(stage: Stage, monkeypa
     stage.run(0.1)
     assert stage.process.pilot.state.mode is Mode.FAULT
     assert stage.rig.stops == [Stop.HOLD]
+
+
+def test_an_alarm_of_the_arms_is_in_the_status_that_people_see_and_stops_nothing(stage: Stage) -> None:
+    rig_of(stage).warm = "left motor 2 is at 70 C; park the arm"
+    stage.run(0.3)
+    assert stage.statuses[-1].notes["alarm"] == "left motor 2 is at 70 C; park the arm"
+    assert stage.mode != "FAULT"
+    rig_of(stage).warm = ""
+    stage.run(0.3)
+    assert stage.statuses[-1].notes["alarm"] == ""
