@@ -197,8 +197,13 @@ def _vectors(values: NDArray[np.float32]) -> pa.Array:
 def _tasks_table(tasks: Mapping[str, int]) -> pa.Table:
     """The task is the index of the frame that pandas reads from it."""
     table = pa.table({"task_index": pa.array(list(tasks.values())), "task": pa.array(list(tasks))})
-    pandas = {"index_columns": ["task"], "column_indexes": [], "columns": [], "pandas_version": "2.0.0"}
+    columns = [_pandas_column("task_index", "int64", "int64"), _pandas_column("task", "unicode", "object")]
+    pandas = {"index_columns": ["task"], "column_indexes": [], "columns": columns, "pandas_version": "2.2.0"}
     return table.replace_schema_metadata({"pandas": json.dumps(pandas)})
+
+
+def _pandas_column(name: str, kind: str, numpy_type: str) -> dict[str, Any]:
+    return {"name": name, "field_name": name, "pandas_type": kind, "numpy_type": numpy_type, "metadata": None}
 
 
 def _video_feature(height: int, width: int, rate: float) -> dict[str, Any]:

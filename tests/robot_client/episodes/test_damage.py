@@ -30,15 +30,19 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made.record(tmp_path_factory.mktemp("whole"), ticks=6000, replans=4)
 
 
-@pytest.fixture(scope="module")
-def chunks(whole: Path) -> list[tuple[int, int]]:
+def chunks_of(folder: Path) -> list[tuple[int, int]]:
     """Offset of each chunk record and of its end, in order."""
-    with data_file(whole).open("rb") as file:
+    with data_file(folder).open("rb") as file:
         summary = make_reader(file).get_summary()
     assert summary is not None
     return sorted(
         (index.chunk_start_offset, index.chunk_start_offset + index.chunk_length) for index in summary.chunk_indexes
     )
+
+
+@pytest.fixture(scope="module")
+def chunks(whole: Path) -> list[tuple[int, int]]:
+    return chunks_of(whole)
 
 
 def saved_of(path: Path) -> tuple[list, McapScan]:
@@ -54,14 +58,13 @@ def damaged(whole: Path, folder: Path, data: bytes) -> Path:
     return folder
 
 
-def test_two_hundred_cuts_keep_every_whole_chunk_before_them(
-    whole: Path, chunks: list[tuple[int, int]], tmp_path: Path
-) -> None:
+def test_two_hundred_cuts_keep_every_whole_chunk_before_them(tmp_path: Path) -> None:
     """B37: a file cut anywhere gives all messages of the chunks before the cut, in order, and is never complete."""
+    whole = made.record(tmp_path, ticks=2000, replans=4)
     data = data_file(whole).read_bytes()
     messages, scan = saved_of(data_file(whole))
     assert not scan.damages and scan.finished
-    ends = [end for _, end in chunks]
+    ends = [end for _, end in chunks_of(whole)]
     piece = tmp_path / "piece.mcap"
     before = Counter[int]()
     for offset in sorted(random.Random(1).sample(range(len(data)), CUTS)):
@@ -73,7 +76,7 @@ def test_two_hundred_cuts_keep_every_whole_chunk_before_them(
         assert len(saved) == before[whole_chunks], "every whole chunk counts, and none in part"
         assert cut_scan.damages and not cut_scan.finished
     counts = [before[number] for number in sorted(before)]
-    assert counts == sorted(counts) and max(before) > 40
+    assert counts == sorted(counts) and max(before) > 20
 
 
 def test_a_cut_episode_is_recovered_and_marked_incomplete(whole: Path, tmp_path: Path) -> None:

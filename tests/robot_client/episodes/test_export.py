@@ -56,7 +56,11 @@ def test_the_dataset_says_what_it_is(dataset: Path) -> None:
     assert info["features"]["action"]["names"] == list(CHANNELS)
     assert {name for name in info["features"] if "images" in name} == {f"observation.images.{r}" for r in made.ROLES}
     assert info["total_frames"] == sum(values(dataset / "meta" / "episodes", "length"))
-    assert pq.read_table(dataset / "meta" / "tasks.parquet").to_pylist() == [{"task_index": 0, "task": "go"}]
+    tasks = pq.read_table(dataset / "meta" / "tasks.parquet")
+    assert tasks.to_pylist() == [{"task_index": 0, "task": "go"}]
+    pandas = json.loads(tasks.schema.metadata[b"pandas"])
+    assert pandas["index_columns"] == ["task"], "LeRobot finds a task by the index of the frame"
+    assert {column["field_name"] for column in pandas["columns"]} == {"task", "task_index"}
 
 
 def test_rows_are_what_was_measured_and_told_then(dataset: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_run_is_recorded_whole_and_an_interrupt_does_not_cut_it(tmp_path: Path
 def test_kill_9_costs_at_most_a_second_and_the_next_start_takes_the_next_number(tmp_path: Path) -> None:
     """B37, B38: no footer, no metadata.yaml; all but the newest chunk is saved, and nothing is written over."""
     recorder = Process(tmp_path)
-    recorder.ticks(2.5)
+    recorder.ticks(1.8)
     os.kill(recorder.process.pid, signal.SIGKILL)
     recorder.end()
     before = data_file(recorder.folder).read_bytes()
