@@ -2,8 +2,8 @@
 
 Order of rank where limits contradict each other: speed, braking distance to the position limits, acceleration, lead
 over measured. The first three never do on the way from rest; the lead can (an arm that is held back suddenly), and is
-counted. Tool speed and the distance checks (workspace, arm to arm, arm to station) take a `Verdict` and give one, after
-this file.
+counted. Then each arm is slowed as a whole to its tool's speed limit. Distance checks (workspace, arm to arm, arm to
+station) will take a `Verdict` and give one, after this file.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from robot_client.safety.interval import (
     stopping_speed,
 )
 from robot_client.safety.limits import Clip, Limits, Told, Verdict
+from robot_client.safety.tool_speed import slowed
 
 
 def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
@@ -35,9 +36,10 @@ def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
     )
     allowed, empty = _intersection([interval for _, interval in ranked])
     speed = np.clip(_wanted_speed(told, goal, limits), allowed.low, allowed.high)
+    speed, slow = _tool_slowed(told, speed, allowed, limits)
     position = _moved(told, speed, limits)
     clips = _reasons(told, goal, position, ranked, limits)
-    clips |= np.where(empty, int(Clip.EMPTY), 0)
+    clips |= np.where(empty, int(Clip.EMPTY), 0) | np.where(slow, int(Clip.TOOL_SPEED), 0)
     clips |= np.where(np.abs(asked - goal) > TOLERANCE, int(Clip.LIMIT), 0)
     return Verdict(Told(position, speed, np.array(goal)), clips.astype(np.uint8))
 
@@ -53,6 +55,13 @@ def brake(told: Told, limits: Limits) -> Verdict:
 def at_rest(told: Told) -> bool:
     """Whether every channel stands."""
     return not told.velocity.any()
+
+
+def _tool_slowed(told: Told, speed: Array, allowed: Interval, limits: Limits) -> tuple[Array, NDArray[np.bool_]]:
+    if not np.isfinite(limits.tool_speed_m_s):
+        return speed, np.zeros(speed.shape, bool)
+    step = limits.acceleration * limits.period_s
+    return slowed(told.position, told.velocity, speed, allowed, step, limits.tool_speed_m_s)
 
 
 def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_]]:

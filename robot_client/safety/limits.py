@@ -13,7 +13,7 @@ from contract.station import Safety
 
 
 class Clip(IntFlag):
-    """Why told is not what was asked. The two highest bits are kept for tool speed and distance checks."""
+    """Why told is not what was asked. The highest bit is kept for distance checks."""
 
     LIMIT = 1
     """Asked beyond the position limit."""
@@ -26,6 +26,8 @@ class Clip(IntFlag):
     """Too far ahead of the measured position."""
     EMPTY = 32
     """The limits contradicted each other; speed won."""
+    TOOL_SPEED = 64
+    """The tool centre would have been too fast; the whole arm was slowed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +41,8 @@ class Limits:
     lead: NDArray[np.float64]
     period_s: float
     """Time between two targets."""
+    tool_speed_m_s: float = float("inf")
+    """Of each arm's tool centre; infinite = not limited (then arrays may have leading axes)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +76,7 @@ def limits_of(safety: Safety, period_s: float) -> Limits:
         acceleration=_per_arm(safety, "acceleration_rad_s2", "gripper_acceleration_1_s2"),
         lead=pack(lead_rad, safety.lead_gripper, lead_rad, safety.lead_gripper),
         period_s=period_s,
+        tool_speed_m_s=safety.tool_speed_m_s,
     )
 
 

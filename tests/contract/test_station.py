@@ -35,7 +35,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
         ('rig = "sim"', 'rig = "sim"\ncolour = 1', "colour"),
         ("lead_rad = 0.35\n", "", "safety.lead_rad"),
         ("lead_rad = 0.35", "lead_rad = nan", "safety.lead_rad"),
-        ("tool_speed_m_s = 0.25", 'tool_speed_m_s = "fast"', "safety.tool_speed_m_s"),
+        ("tool_speed_m_s = 2.0", 'tool_speed_m_s = "fast"', "safety.tool_speed_m_s"),
         ("lower_rad = [-2.56, 0.0", "lower_rad = [9.0, 0.0", "safety.left"),
         ("left_rad = [0.75, 0.2", "left_rad = [9.75, 0.2", "pose park"),
         ('device = "twin:left_wrist"', 'device = "twin:top"', "share a device"),
