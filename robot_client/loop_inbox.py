@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from contract.errors import CodecError
+from contract.errors import StackError
 from contract.types import ActionChunk
 from robot_client import local_codec
 from robot_client.channel import Channel
@@ -57,7 +57,7 @@ class LoopInbox:
         for _ in range(MOST):
             try:
                 message = local_codec.receive(channel)
-            except CodecError:
+            except StackError:  # whatever it is, it is no message of this robot
                 self.counts["unreadable"] += 1
                 continue
             if message is None:
