@@ -10,6 +10,8 @@ from robot_client.pilot import Pilot
 
 LONGEST_NS: Final = 6 * NS_PER_S
 """From the wish to end to the last command. The arms hold where they are when it runs out."""
+_SETS_OFF: Final = frozenset({"enable", "engage", "replay", "home", "park"})
+"""What a person may not do any more once the end has begun: it moves arms that are about to be left."""
 
 
 class Ending:
@@ -30,6 +32,10 @@ class Ending:
         if self._until_ns is None:
             self._until_ns = now_ns + LONGEST_NS
             self._pilot.happens(Event.INTERRUPT, why)
+
+    def refusal(self, act: str) -> str:
+        """Why a person may not do this now; empty = the end has nothing against it."""
+        return f"{act} refused: the run is ending" if self.begun and act in _SETS_OFF else ""
 
     def done(self, now_ns: int, resting: bool) -> bool:
         """Whether the process may end. Starts the parking once the arms stand."""
