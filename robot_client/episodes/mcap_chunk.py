@@ -10,7 +10,7 @@ from typing import BinaryIO, Final
 import lz4.frame
 import zstandard
 
-MAX_CHUNK_BYTES: Final = 192 * 1024 * 1024
+MAX_CHUNK_BYTES: Final = 128 * 1024 * 1024
 """Uncompressed; rosbag2 writes 768 KB by default."""
 _TIMES: Final = struct.Struct("<QQQI")
 _U32: Final = struct.Struct("<I")

@@ -1,4 +1,4 @@
-"""One reader for our own episodes and any rosbag2 MCAP: folders or single files, streamed in the order of time."""
+"""One reader for our own episodes and any rosbag2 (MCAP or sqlite3): folders or files, streamed in order of time."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag_metadata import NAME as METADATA
 from robot_client.episodes.mcap_scan import Damage, McapScan, RawMessage
+from robot_client.episodes.sqlite_scan import SqliteScan
 
 REORDER_NS: Final = 2 * NS_PER_S
 """Messages are sorted within this time; senders write in batches, so files are a little out of order."""
-_MOST_WAITING: Final = 20_000
-_NUMBER: Final = re.compile(r"_(\d+)\.mcap$")
+_MOST_WAITING_BYTES: Final = 64 * 1024 * 1024
+_OVERHEAD_BYTES: Final = 500
+"""Of one waiting message beside its data."""
+_NUMBER: Final = re.compile(r"_(\d+)\.(?:mcap|db3)$")
 
 
 class BagReader:
@@ -40,18 +43,21 @@ class BagReader:
     def messages(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
         """All messages, or those of `topics`, sorted by time within two seconds."""
         waiting: list[tuple[int, int, RawMessage]] = []
-        newest_ns = 0
+        newest_ns = size = 0
         for number, message in enumerate(self._in_file_order(topics)):
             heapq.heappush(waiting, (message.log_ns, number, message))
             newest_ns = max(newest_ns, message.log_ns)
-            while waiting and (waiting[0][0] <= newest_ns - REORDER_NS or len(waiting) > _MOST_WAITING):
-                yield heapq.heappop(waiting)[2]
+            size += len(message.data) + _OVERHEAD_BYTES
+            while waiting and (waiting[0][0] <= newest_ns - REORDER_NS or size > _MOST_WAITING_BYTES):
+                oldest = heapq.heappop(waiting)[2]
+                size -= len(oldest.data) + _OVERHEAD_BYTES
+                yield oldest
         while waiting:
             yield heapq.heappop(waiting)[2]
 
     def _in_file_order(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         for file in data_files(self.path):
-            scan = McapScan(file)
+            scan = SqliteScan(file) if file.suffix == ".db3" else McapScan(file)
             for message in scan.messages():
                 self._check(scan)
                 self.notes.update(scan.notes)
@@ -62,7 +68,7 @@ class BagReader:
             self.finished = self.finished and scan.finished
             self.damages += [(file, damage) for damage in scan.damages]
 
-    def _check(self, scan: McapScan) -> None:
+    def _check(self, scan: McapScan | SqliteScan) -> None:
         if scan.damages and not self._tolerant:
             first = scan.damages[0]
             raise EpisodeError(
@@ -96,16 +102,17 @@ class Decoder:
 
 
 def data_files(path: Path) -> list[Path]:
-    """The MCAP files of a bag in their order: as metadata.yaml says if it fits what is there, else by their numbers.
+    """The data files of a bag in their order: as metadata.yaml says if it fits what is there, else by their numbers.
 
     Raises `EpisodeError` when there is none.
     """
     if path.is_file():
         return [path]
-    there = sorted(path.glob("*.mcap"), key=lambda file: (_number(file), file.name)) if path.is_dir() else []
+    found = [*path.glob("*.mcap"), *path.glob("*.db3")] if path.is_dir() else []
+    there = sorted(found, key=lambda file: (_number(file), file.name))
     if not there:
         raise EpisodeError(
-            f"{path}", expected="an .mcap file or a folder with one", got="none", remedy="check the path"
+            f"{path}", expected="an .mcap or .db3 file or a folder with one", got="none", remedy="check the path"
         )
     listed = [path / name for name in _listed(path)]
     return listed if sorted(listed) == sorted(there) else there
