@@ -40,9 +40,11 @@ class CdrWriter:
         self._data += data
 
     def u8(self, value: int) -> None:
+        """uint8 or byte."""
         self._data.append(value)
 
     def u32(self, value: int) -> None:
+        """uint32, also the length of a sequence."""
         self.align(4)
         self._data += _U32.pack(value)
 

@@ -12,7 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-import av
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from contract.errors import EpisodeError
 from contract.layout import CHANNELS
 from robot_client.episodes.samples import Sample
+from robot_client.episodes.video import Video, video_feature
 
 PER_CHUNK: Final = 1000
 """Files in one folder."""
@@ -33,33 +33,6 @@ _SCALARS: Final[dict[str, tuple[str, pa.DataType]]] = {
     "index": ("int64", pa.int64()),
     "task_index": ("int64", pa.int64()),
 }
-
-
-class Video:
-    """One H.264 file at a fixed rate."""
-
-    def __init__(self, path: Path, rate: Fraction, height: int, width: int) -> None:
-        """height and width are even, as H.264 wants them."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._container = av.open(str(path), "w")
-        self._stream: Any = self._container.add_stream("libx264", rate=rate)
-        self._stream.height, self._stream.width = height, width
-        self._stream.pix_fmt = "yuv420p"
-        self._stream.options = {"crf": "18", "g": "2"}
-        self._stream.codec_context.time_base = 1 / rate
-        self._count = 0
-
-    def add(self, image: NDArray[np.uint8]) -> None:
-        """One frame (H, W, 3) RGB; an odd row or column is cut off."""
-        frame = av.VideoFrame.from_ndarray(image[: self._stream.height, : self._stream.width].copy(), format="rgb24")
-        frame.pts = self._count
-        self._count += 1
-        self._container.mux(self._stream.encode(frame))
-
-    def close(self) -> None:
-        """The file plays afterwards."""
-        self._container.mux(self._stream.encode(None))
-        self._container.close()
 
 
 class LeRobotWriter:
@@ -167,7 +140,7 @@ class LeRobotWriter:
         vector = {"dtype": "float32", "shape": [len(CHANNELS)], "names": list(CHANNELS)}
         features: dict[str, Any] = dict.fromkeys(_VECTORS, vector)
         for role, (height, width) in self._shapes.items():
-            features[f"observation.images.{role}"] = _video_feature(height, width, rate)
+            features[f"observation.images.{role}"] = video_feature(height, width, rate)
         features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in _SCALARS.items()}
         return {
             "codebase_version": "v3.0",
@@ -204,24 +177,6 @@ def _tasks_table(tasks: Mapping[str, int]) -> pa.Table:
 
 def _pandas_column(name: str, kind: str, numpy_type: str) -> dict[str, Any]:
     return {"name": name, "field_name": name, "pandas_type": kind, "numpy_type": numpy_type, "metadata": None}
-
-
-def _video_feature(height: int, width: int, rate: float) -> dict[str, Any]:
-    return {
-        "dtype": "video",
-        "shape": [height, width, 3],
-        "names": ["height", "width", "channels"],
-        "info": {
-            "video.height": height,
-            "video.width": width,
-            "video.channels": 3,
-            "video.codec": "h264",
-            "video.pix_fmt": "yuv420p",
-            "video.is_depth_map": False,
-            "video.fps": rate,
-            "has_audio": False,
-        },
-    }
 
 
 def _stats(values: NDArray) -> dict[str, list]:

@@ -7,7 +7,8 @@ from rich.console import Console
 
 from contract.errors import ConfigurationError
 from robot_client.demo.interrupt import Interrupt
-from robot_client.episodes.rig_replay import Outcome, RigReplay, RigReplaySettings
+from robot_client.episodes.outcome import Outcome
+from robot_client.episodes.rig_replay import RigReplay, RigReplaySettings
 
 
 def run_rig_replay(settings: RigReplaySettings) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -17,11 +18,13 @@ from numpy.typing import NDArray
 
 from contract.errors import ConfigurationError, EpisodeError
 from contract.layout import URDF_NAMES
+from contract.types import Observation
 from robot_client import local_codec
 from robot_client.channel import channel_pair
 from robot_client.clock import NS_PER_MS, NS_PER_S, FakeClock
 from robot_client.episodes.course import Course, course_from, course_of
 from robot_client.episodes.definitions import definition_of
+from robot_client.episodes.reader import BagReader, Decoder
 from robot_client.episodes.ros_messages import to_urdf
 from robot_client.episodes.source import EpisodeSource
 from robot_client.local_messages import PersonEvent
@@ -151,6 +154,31 @@ def test_told_is_reproduced_on_the_ideal_rig_though_the_policy_asked_for_more(tm
     assert np.abs(np.diff(told(replayed), axis=0)).sum() > 5.0, "the arms moved"
     assert len(replayed) >= len(ticks), "after the last target the arms still come to rest"
     np.testing.assert_allclose(told(replayed)[: len(ticks)], told(ticks), rtol=0.0, atol=1e-6)
+
+
+def test_of_a_refused_chunk_nothing_is_recorded_as_told(tmp_path: Path) -> None:
+    """B40: a row that is no number is refused; told brakes from what it was, and the bag says who drove and when."""
+
+    def rows(asked: Observation) -> NDArray:
+        values = np.tile(HOME + made.WAY * 0.02 * min(asked.sequence, 5), (16 - len(asked.prefix), 1))
+        if asked.sequence >= 6:
+            values[3, 2] = np.nan
+        return values
+
+    stage = Stage(steady(rows))
+    stage.run_until(lambda: stage.mode == "HOLD", 15.0)
+    stage.run(0.5)
+    assert "left_joint3" in stage.reason
+    folder = recorded_from([tick for tick in stage.ticks if tick.told is not None], tmp_path)
+    decode = Decoder()
+    modes = {one.sequence: json.loads(decode(one).data) for one in BagReader(folder).messages(["/mode"])}
+    held = next(number for number, mode in modes.items() if mode["mode"] == "HOLD")
+    asked = [one.sequence for one in BagReader(folder).messages(["/joint_requests"])]
+    course = course_of(folder)
+    assert max(asked) <= held, "nothing of the refused chunk was asked for"
+    assert np.isfinite(course.values).all()
+    assert (np.abs(np.diff(course.values[held - 5 :], axis=0)) <= LIMITS.speed * LIMITS.period_s).all()
+    np.testing.assert_array_equal(course.values[-1], course.values[-10])
 
 
 @pytest.mark.parametrize("speed", [1.0, 0.5])
