@@ -56,24 +56,33 @@ def _with_instruction(settings: RunSettings) -> RunSettings:
 
 
 def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -> int:
-    from robot_client.demo.report import write_report
-
     film = settings.out / "twin.mp4"
-    report = settings.out / "report.html"
-    write_replans(settings.out / "replans.jsonl", run.history)
-    write_report(report, run.history, run.facts, run.notice, film if film.is_file() else None)
+    unwritten = _write_down(run, settings.out, film, console)
     final = run.final
-    console.print(f"report: {report}", highlight=False, soft_wrap=True)
     if film.is_file():
         console.print(f"film:   {film}", highlight=False, soft_wrap=True)
     if run.recorded is not None:
         console.print(_episode_line(run.recorded), highlight=False, soft_wrap=True)
     state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
     console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
-    trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "")
+    trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "") or unwritten
     if trouble:
         console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
     return 1 if trouble else 0
+
+
+def _write_down(run: Run, out: Path, film: Path, console: Console) -> str:
+    """Replans and report; why they could not be written, empty when they were."""
+    from robot_client.demo.report import write_report
+
+    report = out / "report.html"
+    try:
+        write_replans(out / "replans.jsonl", run.history)
+        write_report(report, run.history, run.facts, run.notice, film if film.is_file() else None, run.drawing)
+    except OSError as error:
+        return f"no report: {error} (check disk and folder)"
+    console.print(f"report: {report}", highlight=False, soft_wrap=True)
+    return ""
 
 
 def _episode_line(status: RecorderStatus) -> str:
