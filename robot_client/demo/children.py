@@ -14,6 +14,7 @@ from contract.errors import RigError
 
 _TAIL_LINES = 6
 _POLL_S = 0.02
+_KILLED_S = 0.3
 
 
 @dataclass(slots=True)
@@ -70,12 +71,27 @@ class Child:
         if self.running:
             self.process.send_signal(signal.SIGTERM)
 
-    def end(self, timeout_s: float) -> None:
-        """Asks it to end (SIGTERM), then ends it (SIGKILL)."""
-        self.ask_to_end()
-        if not self.wait(timeout_s):
-            self.process.kill()
-            self.process.wait(timeout_s)
+    def end(self, timeout_s: float) -> bool:
+        """Asks it to end (SIGTERM), then ends it (SIGKILL); whether it is gone."""
+        return not end_all([self], timeout_s)
+
+
+def end_all(children: Sequence[Child], timeout_s: float) -> list[Child]:
+    """Ends all at the same time: SIGTERM, and SIGKILL for those that still run after `timeout_s`.
+
+    Returns those that even that did not end soon, as a process that waits in the kernel for a disk.
+    """
+    for child in children:
+        child.ask_to_end()
+    left = _still_running(children, timeout_s)
+    for child in left:
+        child.process.kill()
+    return _still_running(left, _KILLED_S)
+
+
+def _still_running(children: Sequence[Child], timeout_s: float) -> list[Child]:
+    until_s = time.monotonic() + timeout_s
+    return [child for child in children if not child.wait(max(0.0, until_s - time.monotonic()))]
 
 
 def start_child(name: str, module_args: Sequence[str], logs: Path, fds: Sequence[int] = (), eof: bool = False) -> Child:

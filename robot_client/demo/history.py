@@ -52,6 +52,11 @@ class History:
         prefix = "clip_"
         return {name.removeprefix(prefix): n for name, n in self.counters.items() if name.startswith(prefix) and n}
 
+    @property
+    def has_ticks(self) -> bool:
+        """The loop reported at least one tick."""
+        return bool(self._batches)
+
     def column(self, name: str) -> NDArray:
         """One field of `TickBatch` over all ticks kept, (N, ...)."""
         parts = [getattr(batch, name) for batch in self._batches]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import time
 from types import FrameType, TracebackType
 
 
@@ -14,6 +16,8 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.asked = False
+        self.asked_s = math.inf
+        """When the first signal came (monotonic)."""
         self._raises = False
         self._before: dict[int, object] = {}
 
@@ -38,7 +42,8 @@ class Interrupt:
         self._raises = False
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
+        if not self.asked:
+            self.asked, self.asked_s = True, time.monotonic()
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,8 @@ from contract.errors import CodecError, RigError
 from contract.station import load_station
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
-from robot_client.demo.children import Child, start_child
+from robot_client.demo.children import Child, end_all, start_child
+from robot_client.demo.recording import END_S as RECORDER_S
 from robot_client.demo.recording import Recording
 from robot_client.demo.settings import RunSettings
 from robot_client.holder.start import held_arms
@@ -26,7 +28,10 @@ START_S: Final = 60.0
 """Longest wait for one process to be ready: a cold disk loads libraries slowly."""
 _MOST_MESSAGES: Final = 200
 _POLL_S: Final = 0.02
-_END_S: Final = 1.0
+_LAST_S: Final = 0.1
+_END_S: Final = 0.7
+_TWIN_S: Final = 1.0
+_PARK_S: Final = 2.0
 
 
 class Processes:
@@ -34,7 +39,7 @@ class Processes:
 
     def __init__(self, settings: RunSettings, say: Callable[[str], None]) -> None:
         self._settings, self._say = settings, say
-        self.run_dir = Path(tempfile.mkdtemp(prefix="yam-run-", dir=memory_directory()))
+        self._run_dir: Path | None = None
         self.logs = settings.out / "logs"
         self.twin: TwinHandle | None = None
         self.server: Child | None = None
@@ -45,12 +50,26 @@ class Processes:
         self._recording: Recording | None = None
 
     @property
+    def run_dir(self) -> Path:
+        """Folder of the run's mailboxes and sockets. Raises `RigError` before `start`."""
+        if self._run_dir is None:
+            raise RigError("run folder", expected="a run that was started", got="none")
+        return self._run_dir
+
+    @property
     def rig_dir(self) -> str:
         """Where the rig's mailboxes are; empty: where the holders of real arms, which outlive runs, have them."""
         return "" if self._settings.rig == "yam" else str(self.run_dir)
 
     def start(self) -> None:
         """Start everything; returns when twin and server are ready. Raises `RigError` saying what is not."""
+        try:
+            self._start_all()
+        except OSError as error:  # a full disk: logs, configurations and mailboxes are files
+            raise RigError("starting the run", got=str(error), remedy="check disk and folder") from error
+
+    def _start_all(self) -> None:
+        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-run-", dir=memory_directory()))
         self.logs.mkdir(parents=True, exist_ok=True)
         if self._settings.bundle is not None:
             self._say(f"starting the policy server with {self._settings.bundle}")
@@ -117,33 +136,34 @@ class Processes:
         if self.twin is not None and not self.twin.alive():
             raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
 
-    def end(self, loop_timeout_s: float, take: Callable[[LocalMessage], None]) -> bool:
-        """Ends everything, the loop first since it holds the arms; whether the loop ended by itself in time.
+    def end(self, left_s: Callable[[float], float], take: Callable[[LocalMessage], None]) -> bool:
+        """Ends everything, all at the same time; whether the loop, which holds the arms, had ended by itself.
 
-        `take` sees the last messages.
+        `left_s(at_most_s)` is the time there is for a step. `take` sees the last messages.
         """
-        ended = self.loop is None or self.loop.wait(loop_timeout_s)
-        for child in (self.loop, self.planner, self.server):
-            if child is not None:
-                child.ask_to_end()  # all at once: on a busy machine each takes most of a second
-        for child in (self.loop, self.planner):
-            if child is not None:
-                child.end(_END_S)
-        if self._recording is not None and not self._recording.end():
+        children = [child for child in (self.loop, self.planner, self.server) if child is not None]
+        ended = self.loop is None or self.loop.wait(left_s(_LAST_S))
+        for child in children:
+            child.ask_to_end()  # while we wait for the twin: on a busy machine each takes most of a second
+        self._end_twin(park=not ended, timeout_s=left_s(_TWIN_S if ended else _PARK_S))
+        for child in end_all(children, left_s(_END_S)):
+            self._say(f"{child.name} (process {child.process.pid}) was killed and is not gone yet")
+        if self._recording is not None and not self._recording.end(left_s(RECORDER_S)):
             self._say("the recorder is still writing; it closes the episode by itself")
-        if self.server is not None:
-            self.server.end(_END_S)
-        if self.twin is not None:
-            log = self.run_dir / "twin.log"
-            self.twin.close(park=not ended, timeout_s=2.0)
-            if log.is_file():
-                shutil.copy(log, self.logs / "twin.log")
         for message in self.messages():
             take(message)
         for channel in self._channels:
             channel.close()
-        shutil.rmtree(self.run_dir, ignore_errors=True)
+        if self._run_dir is not None:
+            shutil.rmtree(self._run_dir, ignore_errors=True)
         return ended
+
+    def _end_twin(self, park: bool, timeout_s: float) -> None:
+        if self.twin is None:
+            return
+        self.twin.close(park=park, timeout_s=timeout_s)
+        with suppress(OSError):  # no log of the twin, or no room for it
+            shutil.copy(self.run_dir / "twin.log", self.logs / "twin.log")
 
     def _start_server(self, bundle: Path) -> Child:
         args = ["policy_server", "serve", "--bundle", str(bundle), "--bind", "tcp://127.0.0.1:0"]

@@ -41,9 +41,9 @@ class Recording:
         """The loop has its end; ours would keep the recorder waiting for ever."""
         self.loop_end.close()
 
-    def end(self) -> bool:
+    def end(self, timeout_s: float = END_S) -> bool:
         """Whether it ended in time."""
-        return self._child is None or self._child.wait(END_S)
+        return self._child is None or self._child.wait(timeout_s)
 
     def _config(self) -> RecorderConfig:
         settings = self._settings

@@ -5,25 +5,39 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from string import Template
+from types import ModuleType
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_client.demo import charts
+from robot_client.demo.drawing import Drawing
 from robot_client.demo.history import SKIPPED, UNDERRUNS, History
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 _FILM_BYTES: Final = 24 * 1024 * 1024
 """A larger film is linked, not embedded."""
-_CHART_TICKS: Final = 3000
+_CHART_TICKS: Final = 1000
 """Ticks drawn per channel; more make the page slow and show nothing new."""
+_CHART_REPLANS: Final = 1000
 
 
-def write_report(path: Path, history: History, facts: Mapping[str, str], notice: str, film: Path | None) -> None:
-    """Writes the page; `facts` are name and value lines of the run, `notice` stands at the top (empty: none)."""
+def write_report(
+    path: Path,
+    history: History,
+    facts: Mapping[str, str],
+    notice: str,
+    film: Path | None,
+    drawing: Drawing | None = None,
+) -> None:
+    """Writes the page; `facts` are name and value lines of the run, `notice` stands at the top (empty: none).
+
+    Raises `OSError` when the file cannot be written. Charts for which `drawing` has no time are left out.
+    """
+    draw = (drawing or Drawing()).chart
     stages = history.stages_ms()
     page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
         title="Twin run: " + html.escape(history.instruction),
@@ -31,11 +45,11 @@ def write_report(path: Path, history: History, facts: Mapping[str, str], notice:
         notice=f'<div class="notice">{html.escape(notice)}</div>' if notice else "",
         tiles="".join(f'<div class="tile"><b>{b}</b><span>{html.escape(a)}</span></div>' for a, b in _tiles(history)),
         film=_film(film),
-        ratio_chart=_ratio_chart(history),
-        branch_chart=charts.branch_counts(history.branch_counts()) if history.replans else _NOTHING,
-        stage_chart=charts.stage_latencies(stages) if stages else _NOTHING,
+        ratio_chart=draw(partial(_ratio_chart, history)) if history.replans else _NOTHING,
+        branch_chart=draw(partial(_branch_chart, history)) if history.replans else _NOTHING,
+        stage_chart=draw(lambda charts: charts.stage_latencies(stages)) if stages else _NOTHING,
         stage_table=_table(("stage", "p50 ms", "p95 ms", "p99 ms", "max ms"), _stage_rows(stages)) if stages else "",
-        joint_chart=_joint_chart(history),
+        joint_chart=draw(partial(_joint_chart, history)) if history.has_ticks else "<p>The loop recorded no tick.</p>",
         clip_table=_table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
         if history.clips
         else "<p>Nothing.</p>",
@@ -68,26 +82,27 @@ def _stage_rows(stages: Mapping[str, NDArray]) -> list[tuple[str, ...]]:
     return [(name, *(f"{_percentile(values, q):.2f}" for q in (50, 95, 99, 100))) for name, values in stages.items()]
 
 
-def _ratio_chart(history: History) -> str:
-    if not history.replans:
-        return _NOTHING
-    replans = history.replans
+def _ratio_chart(history: History, charts: ModuleType) -> str:
+    every = max(1, len(history.replans) // _CHART_REPLANS)
+    replans = list(history.replans)[::every]
     return charts.ratio_and_scales(
-        history.replan_times_s(),
+        history.replan_times_s()[::every],
         np.array([replan.tr_value for replan in replans]),
         np.array([replan.tr_rank for replan in replans]),
         {
             "lang": np.array([replan.scale_lang for replan in replans]),
             "plan": np.array([replan.scale_plan for replan in replans]),
         },
-        history.branches(),
+        history.branches()[::every],
     )
 
 
-def _joint_chart(history: History) -> str:
+def _branch_chart(history: History, charts: ModuleType) -> str:
+    return charts.branch_counts(history.branch_counts())
+
+
+def _joint_chart(history: History, charts: ModuleType) -> str:
     times_s, asked, told, measured = history.joints()
-    if len(times_s) == 0:
-        return "<p>The loop recorded no tick.</p>"
     every = max(1, len(times_s) // _CHART_TICKS)
     return charts.asked_told(times_s[::every], asked[::every], told[::every], measured[::every])
 

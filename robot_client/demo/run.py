@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Final
 
 from rich.console import Console
 
 from contract.station import load_station
 from robot_client.clock import MonotonicClock
+from robot_client.demo.deadline import Deadline
+from robot_client.demo.drawing import Drawing
 from robot_client.demo.film import Film
 from robot_client.demo.history import History
 from robot_client.demo.interrupt import Interrupt
@@ -31,8 +34,11 @@ from robot_client.rigs.choose import make_rig
 
 STEP_S: Final = 0.1
 FILM_HZ: Final = 10
-END_S: Final = 5.5
-"""Longest brake, hold and park of the loop; the whole end stays below 8 s."""
+PROCESSES_S: Final = 2.3
+"""Kept of the whole end for ending the processes and for the report; before that the loop brakes, holds and parks."""
+REPORT_S: Final = 0.6
+"""Kept for the report."""
+GOODBYE_S: Final = 0.2
 AFTER_SUCCESS_S: Final = 2.0
 AFTER_HOLD_S: Final = 2.0
 STOPPED: Final = ("HOLD", "FAULT", "FALLING")
@@ -53,6 +59,9 @@ class Run:
         self._processes = Processes(settings, self._say)
         self._watcher: Watcher | None = None
         self._film: Film | None = None
+        self._film_trouble = ""
+        self._deadline = Deadline(lambda: interrupt.asked_s)
+        self.drawing = Drawing(self._deadline.patience_s)
         self._policy: PolicyReady | None = None
 
     @property
@@ -72,6 +81,7 @@ class Run:
             "task succeeded": "yes" if self.success else "no",
             "failed requests": str(len(self.history.failures)),
             "imagined clips": str(self._watcher.answered if self._watcher else 0),
+            "trouble with imagining": (self._watcher.trouble if self._watcher else "") or "none",
             "ticks in POLICY without a row": str(self.history.unplanned_ticks()),
             "ticks on a chunk that no server answered": str(self.history.unanswered_ticks()),
         }
@@ -104,6 +114,7 @@ class Run:
             self._start_watcher()
         self._interrupt.running()
         self._processes.tell("engage")
+        self.drawing.start()  # not when the end has come: loading it takes seconds on a busy machine
 
     def _start_watcher(self) -> None:
         settings = self._settings
@@ -154,6 +165,13 @@ class Run:
                 self._film.open()
             imagined = self._watcher.frame() if self._watcher else None
             self._film.add(frame.image, imagined, self._caption())
+            self._say_film_trouble()
+
+    def _say_film_trouble(self) -> None:
+        """Without a film the run is still a run; that there is none is said once."""
+        if self._film is not None and self._film.trouble != self._film_trouble:
+            self._film_trouble = self._film.trouble
+            self._console.print(self._film_trouble, style="bold red", highlight=False, soft_wrap=True)
 
     def _caption(self) -> str:
         return f"{self._settings.instruction}  |  {line(self.seen).strip()}"
@@ -182,6 +200,7 @@ class Run:
 
     def _end(self) -> None:
         self._interrupt.running()
+        self._deadline.begin()
         self._processes.tell("finish")
         try:
             self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")
@@ -190,17 +209,22 @@ class Run:
 
     def _see_it_end(self) -> None:
         if self._watcher is not None:
-            self._watcher.stop()  # may take a second, in which the arms brake
-        until_s = time.monotonic() + END_S
-        while self._processes.loop is not None and self._processes.loop.running and time.monotonic() < until_s:
+            self._watcher.stop()
+        while self._loop_runs() and self._deadline.left_s(reserve_s=PROCESSES_S) > 0.0:
             for message in self._processes.messages():
                 self._take(message)
             time.sleep(0.02)
         for message in self._processes.messages():
             self._take(message)
-        self._processes.end(loop_timeout_s=0.1, take=self._take)
+        self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._take)
+        if self._watcher is not None:
+            self._watcher.wait(self._deadline.left_s(GOODBYE_S, REPORT_S))
         if self._film is not None:
             self._film.close()
+            self._say_film_trouble()
+
+    def _loop_runs(self) -> bool:
+        return self._processes.loop is not None and self._processes.loop.running
 
     def _shown(self) -> Shown:
         return Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)

@@ -44,9 +44,12 @@ class Watcher:
         """Begin to ask."""
         self._thread.start()
 
-    def stop(self, timeout_s: float = 1.0) -> None:
-        """Ask no more."""
+    def stop(self) -> None:
+        """Ask no more; returns at once."""
         self._over.set()
+
+    def wait(self, timeout_s: float) -> None:
+        """Wait for the last answer and the goodbye."""
         self._thread.join(timeout_s)
 
     def frame(self) -> NDArray | None:
@@ -67,7 +70,8 @@ class Watcher:
                 sequence += 1
                 self._pause()
         except StackError as error:
-            self.trouble = str(error)
+            if not self._over.is_set():
+                self.trouble = str(error)
         finally:
             self._link.close()
 
@@ -76,7 +80,8 @@ class Watcher:
             request_id = self._link.imagine(ImagineRequest(self._observation(sequence), chunks=1))
             answer = self._link.wait_for(request_id)
         except StackError as error:
-            self.trouble = str(error)
+            if not self._over.is_set():  # nobody waits for an answer any more once the run is over
+                self.trouble = str(error)
             return
         if isinstance(answer, ImaginedFrames):
             self._frames, self._since_s = answer, time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -101,15 +102,22 @@ class TwinHandle:
         if self.alive():
             self._control.put(pack_request(Exit(park)), time.monotonic_ns())
         try:
-            code = self._process.wait(timeout_s if park else _LEAVE_S)
+            code = self._process.wait(timeout_s if park else min(timeout_s, _LEAVE_S))
         except subprocess.TimeoutExpired:
             self._process.kill()
-            code = self._process.wait(_LEAVE_S)
+            code = self._killed()
         if self._process.stdin is not None:
             self._process.stdin.close()
         for mailbox in (self._status, self._overview, self._control):
             mailbox.close()
         return code
+
+    def _killed(self) -> int:
+        """The exit code after a kill; that of the signal while the kernel does not let the process go."""
+        try:
+            return self._process.wait(_LEAVE_S)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
 
     def _ask(self, request: Request, timeout_s: float) -> Status:
         number = self._control.put(pack_request(request), time.monotonic_ns())

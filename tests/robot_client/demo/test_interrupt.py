@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -49,7 +51,10 @@ class _Traced:
     def messages(self) -> Iterator[object]:
         return iter(())
 
-    def end(self, loop_timeout_s: float, take: object) -> None:
+    def wait(self, timeout_s: float) -> None:
+        self.done.append("watcher gone")
+
+    def end(self, left_s: object, take: object) -> None:
         self.done.append("processes ended")
 
 
@@ -109,4 +114,29 @@ def test_the_arms_are_told_to_stop_before_anybody_waits_for_the_watcher(tmp_path
     traced = _Traced()
     run._processes = run._watcher = traced  # type: ignore[assignment]
     run._end()
-    assert traced.done == ["finish", "watcher stopped", "processes ended"]
+    assert traced.done == ["finish", "watcher stopped", "processes ended", "watcher gone"]
+
+
+def test_a_run_that_was_never_started_leaves_no_folder(tmp_path: Path) -> None:
+    """Putting a run together made its folder already, which a setting refused afterwards left behind."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    assert list(tmp_path.iterdir()) == []
+    run._end()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_signal_counts_from_when_it_came() -> None:
+    with Interrupt() as interrupt:
+        before_s = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+        first_s = interrupt.asked_s
+        os.kill(os.getpid(), signal.SIGINT)
+        assert before_s <= first_s == interrupt.asked_s <= time.monotonic()
+
+
+def test_trouble_with_imagining_is_among_the_facts_of_the_run(tmp_path: Path) -> None:
+    """It was kept and never shown: the film just had an empty panel."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    assert run.facts["trouble with imagining"] == "none"
+    run._watcher = SimpleNamespace(info=None, answered=0, trouble="no camera: top")  # type: ignore[assignment]
+    assert run.facts["trouble with imagining"] == "no camera: top"

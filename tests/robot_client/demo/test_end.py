@@ -1,0 +1,167 @@
+"""The end of a run has one deadline, and a full disk is one line."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from contract.errors import RigError
+from robot_client.demo import children
+from robot_client.demo.children import Child, end_all
+from robot_client.demo.command import _conclude
+from robot_client.demo.deadline import LONGEST_S, Deadline
+from robot_client.demo.drawing import LEFT_OUT, Drawing
+from robot_client.demo.film import Film
+from robot_client.demo.history import History
+from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.report import write_report
+from robot_client.demo.run import Run
+from tests.robot_client.demo.test_interrupt import _settings
+from tests.robot_client.demo.test_report import replan, ticks
+
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+
+
+def _stubborn(log: Path) -> Child:
+    process = subprocess.Popen([sys.executable, "-c", STUBBORN], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"up\n"
+    process.stdout.close()
+    return Child(log.name, log, process)
+
+
+def test_all_steps_of_an_end_share_one_deadline() -> None:
+    """Each step had a wait of its own, and together they were longer than the 8 s that were promised."""
+    now_s, asked_s = [100.0], [math.inf]
+    deadline = Deadline(lambda: asked_s[0], lambda: now_s[0])
+    assert deadline.left_s() == math.inf and deadline.patience_s() == math.inf
+    deadline.begin()
+    now_s[0] += 3.0
+    assert deadline.left_s() == pytest.approx(LONGEST_S - 3.0)
+    assert deadline.left_s(1.0) == 1.0
+    assert deadline.left_s(9.0, reserve_s=2.0) == pytest.approx(LONGEST_S - 5.0)
+    now_s[0] += 10.0
+    assert deadline.left_s() == 0.0
+
+
+def test_the_deadline_counts_from_a_signal_that_came_before_the_end_began() -> None:
+    now_s = [100.0]
+    deadline = Deadline(lambda: 99.0, lambda: now_s[0])
+    deadline.begin()
+    assert deadline.left_s() == deadline.patience_s() == pytest.approx(LONGEST_S - 1.0)
+
+
+def test_nobody_waits_for_the_report_of_a_run_that_ended_by_itself() -> None:
+    deadline = Deadline(lambda: math.inf, lambda: 5.0)
+    deadline.begin()
+    assert deadline.patience_s() == math.inf
+
+
+def test_children_that_ignore_sigterm_are_ended_together(tmp_path: Path) -> None:
+    """They were ended one after the other, a second each."""
+    stubborn = [_stubborn(tmp_path / f"{number}") for number in range(3)]
+    begun_s = time.monotonic()
+    assert end_all(stubborn, 0.5) == []
+    assert time.monotonic() - begun_s < 1.2
+    assert not any(child.running for child in stubborn)
+
+
+def test_a_child_that_even_sigkill_does_not_end_is_named_and_the_others_are_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`TimeoutExpired` after SIGKILL was a traceback, and the children after that one went on running."""
+
+    class InTheKernel:
+        pid, returncode = 1, None
+
+        def poll(self) -> None:
+            return None
+
+        def wait(self, timeout_s: float) -> int:
+            raise subprocess.TimeoutExpired("sleep", timeout_s)
+
+        def send_signal(self, number: int) -> None:
+            pass
+
+        def kill(self) -> None:
+            pass
+
+    stuck = Child("stuck", tmp_path / "stuck", InTheKernel())  # type: ignore[arg-type]
+    other = _stubborn(tmp_path / "other")
+    monkeypatch.setattr(children, "_KILLED_S", 1.0)
+    assert end_all([stuck, other], 0.1) == [stuck]
+    assert not other.running
+    assert not stuck.end(0.01)
+
+
+def test_a_chart_that_takes_too_long_is_left_out_and_the_page_is_written(tmp_path: Path) -> None:
+    """After a Ctrl-C on a busy machine the charts alone took four seconds."""
+    history = History("x")
+    history.add(replan(0, ("full",)))
+    history.add(ticks(5, 0, "s/1/0"))
+    gate = threading.Event()
+    drawing = Drawing(lambda: 0.0)
+    drawing._wanted.put((lambda charts: str(gate.wait(10.0)), Future()))
+    write_report(tmp_path / "r.html", history, {"policy": "tiny"}, "", None, drawing)
+    gate.set()
+    text = (tmp_path / "r.html").read_text()
+    assert text.count(LEFT_OUT) == 4 and "<svg" not in text and "tiny" in text
+
+
+def test_an_error_in_a_chart_is_raised_where_it_was_asked_for() -> None:
+    with pytest.raises(ZeroDivisionError):
+        Drawing().chart(lambda charts: str(1 // 0))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_ends_the_film_and_not_the_run(tmp_path: Path) -> None:
+    """It was a traceback that ended the run; and the flush that followed crashed the process in the muxer."""
+    path = tmp_path / "twin.mp4"
+    path.symlink_to("/dev/full")
+    film = Film(path, 10, 90, 160)
+    film.open()
+    noise = np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)
+    for _ in range(20):
+        film.add(noise, None, "caption")
+    film.close()
+    assert "No space left on device" in film.trouble
+    assert not path.is_symlink()
+
+
+def test_a_film_in_a_folder_that_is_not_there_is_trouble_of_the_film(tmp_path: Path) -> None:
+    film = Film(tmp_path / "none" / "twin.mp4", 10, 90, 160)
+    film.open()
+    film.add(np.zeros((90, 160, 3), np.uint8), None, "caption")
+    film.close()
+    assert "the run goes on without it" in film.trouble
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("name", ["report.html", "replans.jsonl"])
+def test_a_full_disk_at_the_report_is_one_line_and_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """It was a traceback, after which nobody was told how the arms are left."""
+    os.symlink("/dev/full", tmp_path / name)
+    run = Run(_settings(tmp_path), Interrupt(), Console())
+    run.history.add(replan(0, ("full",)))
+    code = _conclude(run, _settings(tmp_path), Console(width=200), "")
+    said = capsys.readouterr().out
+    assert code == 1
+    assert "yam-robot: no report: " in said and "No space left on device" in said and "arms:" in said
+
+
+def test_a_full_disk_at_the_start_is_one_line(tmp_path: Path) -> None:
+    """Logs and configurations are files: OSError went through to the terminal."""
+    (tmp_path / "logs").write_text("no folder")
+    with pytest.raises(RigError, match="starting the run"):
+        Run(_settings(tmp_path), Interrupt(), Console(quiet=True)).conduct()
