@@ -122,6 +122,7 @@ class Bag:
         """Write all that waits, the closing record and metadata.yaml; whether the episode is complete.
 
         `missing` counts what was lost before it came here; `reason` says why it ended when that was not as wanted.
+        Raises `EpisodeError` when the disk does not take the rest in time or has no room for the end.
         """
         if self._disk is None or self._file is None or self._closed:
             return False
@@ -129,7 +130,12 @@ class Bag:
         if not self._builder.empty:
             self._hand_over()
         if not self._disk.finish(self._close_s):
-            return False
+            raise EpisodeError(
+                f"{self.folder}",
+                expected=f"a disk that takes {self.backlog_bytes / 1e6:.1f} MB within {self._close_s:g} s",
+                got="not all of it; the file has no end",
+                remedy="yam-robot episode recover",
+            )
         ballast.release(self.folder)
         closing = self._closing(missing, self.trouble or reason)
         self._finish(self._file, closing)

@@ -94,6 +94,24 @@ def export(
 
 
 @episode.command
+def report(path: Positional, out: Path = Path("out/episode/report.html")) -> None:
+    """Write the page that a run writes at its end, from the episode: TR and scales, stages, asked, told, measured.
+
+    Args:
+        path: episode folder or .mcap file.
+        out: the page.
+    """
+    from robot_client.demo.report import write_report
+    from robot_client.episodes.history import EpisodeHistory
+
+    told = EpisodeHistory(path)
+    told.read()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_report(out, told.history, told.facts, "", None)
+    print(f"report: {out}")
+
+
+@episode.command
 def policy(
     path: Positional,
     server: str = "",
