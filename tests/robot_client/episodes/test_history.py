@@ -56,7 +56,7 @@ def test_the_kept_episode_gives_a_page(tmp_path: Path) -> None:
 
     report(Path(__file__).parent / "reference" / "episode", tmp_path / "sub" / "report.html")
     page = (tmp_path / "sub" / "report.html").read_text()
-    assert ("tiny" in page and "Temporal Ratio" in page) or "TR" in page
+    assert "onnxruntime" in page, "the engine that answered"
     assert len(page) > 50_000, "with its charts"
 
 

@@ -178,6 +178,26 @@ def test_a_slow_disk_loses_counted_messages_and_nothing_waits(tmp_path: Path, mo
     assert received["/loop/tick"] == 1000
 
 
+def test_a_disk_that_hangs_at_the_end_is_named_and_the_rest_is_recoverable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """B38: closing never waits for ever, and never says that all went well."""
+    recording = made.Recording(tmp_path)
+    recording.bag._close_s = 0.2
+    recording.ticks(200)
+    made.wait_until(lambda: recording.bag.tallies()["/loop/tick"].written >= 100, "the first chunks")
+    free = threading.Event()
+    write = os.write
+    monkeypatch.setattr(mcap_file.os, "write", lambda fd, data: write(fd, data) if free.wait(20.0) else 0)
+    recording.ticks(100)
+    status = recording.close()
+    free.set()
+    assert not status.complete and "no end" in status.trouble
+    assert not (recording.folder / "metadata.yaml").exists()
+    found = info_of(recording.folder)
+    assert not found.complete and found.counts["/loop/tick"] >= 100
+
+
 def test_a_full_disk_leaves_a_closed_readable_file_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """B38: disk full in the middle; what was written is closed with the room kept free, and the recorder goes on."""
     recording = made.Recording(tmp_path)
