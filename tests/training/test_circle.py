@@ -139,3 +139,21 @@ def test_outcomes_are_written_once_and_read_back(bundle: tuple[Path, Path], tmp_
     assert first == again and len(first) == 2
     assert all(one["rows"] == 16 and len(one["ratios"]) == 2 for one in first)
     evaluation.close()
+
+
+def test_a_demonstration_may_start_with_the_hand_anywhere_and_still_ends_with_the_task_done() -> None:
+    gl.choose()
+    from robot_client.twin.cameras import Size
+    from robot_client.twin.twin import make_twin
+    from training.data.recorder import record
+    from training.data.scatter import start_anywhere
+
+    twin = make_twin({view.role: Size(view.width, view.height) for view in toy().canvas.views})
+    layout = twin.reset(TRAIN_SEEDS_FROM, TASKS[0])
+    parked = twin.world.tool_position(layout.arm)
+    start_anywhere(twin, np.random.default_rng(0))
+    assert np.linalg.norm(twin.world.tool_position(layout.arm) - parked) > 0.05
+    made = record(twin, toy().canvas, TRAIN_SEEDS_FROM, TASKS[0], 0.0, stride=4, anywhere=True)
+    twin.close()
+    assert made is not None
+    assert made.entry.frames == len(made.frames) < made.entry.length

@@ -54,7 +54,7 @@ def make_shard(settings: DataSettings, number: int) -> int:
     for episode in numbers:
         seed, task = settings.episode(episode)
         noise = float(np.random.default_rng([seed, 4]).uniform(0.0, settings.most_noise_rad))
-        recording = record(twin, canvas, seed, task, noise, settings.stride)
+        recording = record(twin, canvas, seed, task, noise, settings.stride, settings.anywhere)
         if recording is not None:
             kept.append(recording)
     twin.close()

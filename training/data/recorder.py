@@ -12,6 +12,7 @@ from contract.layout import JOINT_MASK, SIZE
 from policy_server.canvas import CanvasTiler
 from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin
+from training.data.scatter import start_anywhere
 from training.data.shard import PHASES, EpisodeEntry, Recording
 from training.expert.expert import Expert
 from training.expert.path import ROW_S
@@ -40,12 +41,16 @@ class Sway:
         return np.where(JOINT_MASK, 0.7 * self._deviation * (self._drift + kick[1]), 0.0)
 
 
-def record(twin: Twin, canvas: Canvas, seed: int, task: Task, noise_rad: float, stride: int = 1) -> Recording | None:
+def record(
+    twin: Twin, canvas: Canvas, seed: int, task: Task, noise_rad: float, stride: int = 1, anywhere: bool = False
+) -> Recording | None:
     """The demonstration of (seed, task) up to the way home, or None when the expert failed.
 
     `noise_rad`: deviation of the sway. `stride`: moments between two pictures; the seed says which is first.
     """
     twin.reset(seed, task)
+    if anywhere:
+        start_anywhere(twin, np.random.default_rng([seed, 8]))
     expert, sway = Expert(twin), Sway(noise_rad, np.random.default_rng([seed, 3]))
     tiler, log = CanvasTiler(canvas), _Log(int(np.random.default_rng([seed, 6]).integers(stride)), stride)
     executed = due = twin.world.target

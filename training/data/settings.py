@@ -32,6 +32,8 @@ class DataSettings(BaseModel):
     """An episode's noise is drawn evenly from 0 to this."""
     stride: Literal[1, 2, 4] = 4
     """Moments between two pictures; later latent frames are 4 moments apart, so it must divide 4."""
+    anywhere: bool = False
+    """Start with the hand anywhere over the table instead of parked (training.data.scatter)."""
     rotation: Annotated[int, Field(ge=0, le=3)] | None = None
     """Only the seen pairs of this rotation; None = all pairs."""
     shard_episodes: Annotated[int, Field(ge=1)] = 32
