@@ -13,10 +13,12 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _leave)
     from contract.errors import ConfigurationError, StackError
+    from contract.reader_gone import quiet_when_nobody_reads
     from robot_client.arm_commands import app
 
     try:
-        app.cli(prog="yam-robot")
+        with quiet_when_nobody_reads():
+            app.cli(prog="yam-robot")
     except StackError as error:
         print(f"yam-robot: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigurationError) else 1)
