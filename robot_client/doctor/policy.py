@@ -19,7 +19,10 @@ def check_cameras(station: Station) -> Iterator[Line]:
     for camera in station.cameras:
         yield _device(camera)
         if camera.latency_ms == 0.0:
-            action = "yam-calibrate latency; until then stamps of images whose own are unusable are too young"
+            action = (
+                "measure it and write latency_ms into the station file; "
+                "until then stamps of images whose own are unusable are too young"
+            )
             yield warn(f"camera {camera.role}, latency", "not calibrated", action)
 
 
@@ -38,7 +41,7 @@ def check_bundle(station: Station, bundle: Path) -> Iterator[Line]:
     if not manifest.trained:
         yield warn(what, "not trained: its actions mean nothing", "use it on the twin only")
     if manifest.tr_calibration is None:
-        yield warn(what, "its Temporal Ratio is not calibrated, so guidance stays constant", "calibrate it")
+        yield warn(what, "its Temporal Ratio is not calibrated, so guidance stays constant", "yam-policy calibrate")
 
 
 def _roles(what: str, station: Station, manifest: BundleManifest) -> Line:
