@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NoReturn
 import tyro
 
 from contract.errors import ConfigurationError, StackError
+from contract.reader_gone import quiet_when_nobody_reads
 from policy_server.server.bind import DEFAULT_BIND
 
 app = tyro.extras.SubcommandApp()
@@ -61,7 +62,13 @@ def export(checkpoint: Path, bundle: Path, precision: Literal["fp32"] = "fp32", 
 
 
 @app.command
-def info(bundle: Path | None = None, server: str | None = None, json: bool = False, timeout_s: float = 5.0) -> None:
+def info(
+    bundle: Path | None = None,
+    server: str | None = None,
+    json: bool = False,
+    timeout_s: float = 5.0,
+    keys: Path | None = None,
+) -> None:
     """Say what a bundle or a running server is.
 
     Args:
@@ -69,10 +76,11 @@ def info(bundle: Path | None = None, server: str | None = None, json: bool = Fal
         server: address of a running server, for example tcp://127.0.0.1:5555.
         json: everything, as JSON.
         timeout_s: longest wait for the server.
+        keys: a client's folder of CURVE keys, for a server that lets in nobody without.
     """
     from policy_server.commands.info import info as describe
 
-    print("\n".join(describe(bundle, server, json, timeout_s)))
+    print("\n".join(describe(bundle, server, json, timeout_s, keys)))
 
 
 @app.command
@@ -85,6 +93,7 @@ def imagine(
     seed: int = 0,
     out: Path = Path("out/imagine.mp4"),
     timeout_s: float = 120.0,
+    keys: Path | None = None,
 ) -> None:
     """Write the frames that the policy predicts.
 
@@ -97,11 +106,12 @@ def imagine(
         seed: of the noise and of made-up pictures.
         out: .mp4, or .png for a strip.
         timeout_s: longest wait for the server.
+        keys: a client's folder of CURVE keys, for a server that lets in nobody without.
     """
     from policy_server.commands.imagine import Wish
     from policy_server.commands.imagine import imagine as run
 
-    print(run(bundle, server, Wish(instruction, chunks, image or {}, seed), out, timeout_s))
+    print(run(bundle, server, Wish(instruction, chunks, image or {}, seed), out, timeout_s, keys))
 
 
 @app.command
@@ -159,7 +169,8 @@ def main() -> None:
     """Entry point. Exit code 0 for a stop by a person, 1 for an error in one line, 2 for a bad setting."""
     signal.signal(signal.SIGTERM, _stop)
     try:
-        app.cli(prog="yam-policy")
+        with quiet_when_nobody_reads():
+            app.cli(prog="yam-policy")
     except StackError as error:
         print(f"yam-policy: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigurationError) else 1)

@@ -56,10 +56,12 @@ class Wish:
         return read_picture(path, camera.height, camera.width)
 
 
-def imagine(bundle: Path | None, server: str | None, wish: Wish, out: Path, timeout_s: float) -> str:
+def imagine(
+    bundle: Path | None, server: str | None, wish: Wish, out: Path, timeout_s: float, keys: Path | None = None
+) -> str:
     """Imagine from a bundle or through a server and write `out` (.mp4, or .png for a strip); returns a line to say."""
     if server is not None and bundle is None:
-        frames = _through_server(server, wish, timeout_s)
+        frames = _through_server(server, wish, timeout_s, keys)
     elif bundle is not None and server is None:
         frames = _from_bundle(bundle, wish)
     else:
@@ -85,8 +87,8 @@ def _from_bundle(bundle: Path, wish: Wish) -> ImaginedFrames:
         policy.close()
 
 
-def _through_server(address: str, wish: Wish, timeout_s: float) -> ImaginedFrames:
-    with visit(address, timeout_s) as guest:
+def _through_server(address: str, wish: Wish, timeout_s: float, keys: Path | None) -> ImaginedFrames:
+    with visit(address, timeout_s, keys) as guest:
         reply = guest.ask(wish.request(guest.info, guest.session), timeout_s)
     if isinstance(reply, ImaginedFrames):
         return reply

@@ -6,18 +6,20 @@ from pathlib import Path
 
 from contract.errors import ConfigurationError
 from policy_server.bundle import read_manifest
-from policy_server.commands.serve import banner
+from policy_server.commands.serve import banner, other_calibration
 from policy_server.server.visitor import visit
 
 
-def info(bundle: Path | None, server: str | None, as_json: bool, timeout_s: float) -> list[str]:
+def info(
+    bundle: Path | None, server: str | None, as_json: bool, timeout_s: float, keys: Path | None = None
+) -> list[str]:
     """Lines to print. Raises `BundleError` for a broken bundle, `LinkError` for a server that does not answer."""
     if (bundle is None) == (server is None):
         raise ConfigurationError(
             "what to describe", expected="either --bundle or --server", got="both or neither", remedy="give one of them"
         )
     if server is not None:
-        with visit(server, timeout_s) as guest:
+        with visit(server, timeout_s, keys) as guest:
             return (
                 [guest.info.model_dump_json(indent=2)]
                 if as_json
@@ -43,5 +45,6 @@ def _of_bundle(folder: Path, as_json: bool) -> list[str]:
         f"guidance     {manifest.guidance.mode}, w_lang <= {manifest.guidance.w_lang_max:g}, "
         f"w_plan <= {manifest.guidance.w_plan_max:g}",
         f"TR           {f'calibrated on {calibration.replans} replans' if calibration else 'UNCALIBRATED'}",
+        *other_calibration(calibration, manifest.weights_hash),
         f"files        {len(manifest.files)}",
     ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from contract.heap import keep_freed_memory
+from contract.manifest import TrCalibration
 from contract.server_info import ServerInfo
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.served_policy import ServedPolicy
@@ -18,18 +20,32 @@ def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop
     keep_freed_memory()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
 
+    notes: list[str] = []
+
     def load() -> ServedPolicy:
         from policy_server.policy import Policy  # in the inference thread: the engine's library takes its time
 
-        return Policy.load(bundle, engine, threads)
+        policy = Policy.load(bundle, engine, threads)
+        notes.extend(other_calibration(policy.manifest.tr_calibration, policy.manifest.weights_hash))
+        return policy
 
-    serve_until_stopped(load, settings, stop_with_stdin, on_ready=print_banner)
+    serve_until_stopped(load, settings, stop_with_stdin, on_ready=lambda info: print_banner(info, notes))
 
 
-def print_banner(info: ServerInfo) -> None:
-    """Say on standard error what is being served, untrained weights before all else."""
-    for line in banner(info):
+def print_banner(info: ServerInfo, notes: Sequence[str]) -> None:
+    """Say on standard error what is being served, untrained weights before all else, `notes` last."""
+    for line in (*banner(info), *notes):
         print(line, file=sys.stderr, flush=True)
+
+
+def other_calibration(calibration: TrCalibration | None, weights_hash: str) -> list[str]:
+    """A warning when TR was calibrated with other weights than these: its quantiles are not theirs."""
+    if calibration is None or calibration.engine_id.rsplit("/", 1)[-1] == weights_hash[:12]:
+        return []
+    return [
+        f"WARNING      TR was calibrated with other weights ({calibration.engine_id}), not {weights_hash[:12]}: "
+        "ranks and guidance scales mean little; record runs with --guidance off, then `yam-policy calibrate`"
+    ]
 
 
 def banner(info: ServerInfo) -> list[str]:

@@ -60,7 +60,7 @@ class Visitor:
             f"policy server at {self._address}",
             expected=f"an answer within {timeout_s:g} s",
             got="none",
-            remedy="start it with `yam-policy serve`, or correct the address",
+            remedy="start it with `yam-policy serve`, correct the address, or give the --keys that it asks for",
         )
 
     def leave(self) -> None:
@@ -72,15 +72,15 @@ class Visitor:
 def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[Visitor]:
     """A visitor that has been welcomed.
 
-    Raises `ConfigurationError` for what is no address, `LinkTimeoutError` on silence, or what the server answers.
+    Raises `ConfigurationError` for what is no address or no folder of keys, `LinkTimeoutError` on silence, or what the
+    server answers.
     """
     context = zmq.Context()
     socket = context.socket(zmq.DEALER)
     socket.linger, socket.maxmsgsize = 200, MAX_ARRAY_BYTES
-    if keys is not None:
-        socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(str(keys / "client.key_secret"))
-        socket.curve_serverkey, _ = zmq.auth.load_certificate(str(keys / "server.key"))
     try:
+        if keys is not None:
+            _use_keys(socket, keys)
         _connect(socket, address)
         guest = Visitor(socket, address)
         guest.enter(timeout_s)
@@ -88,6 +88,19 @@ def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[
         guest.leave()
     finally:
         context.destroy(200)
+
+
+def _use_keys(socket: zmq.Socket, folder: Path) -> None:
+    own, server = folder / "client.key_secret", folder / "server.key"
+    if not own.is_file() or not server.is_file():
+        raise ConfigurationError(
+            "--keys",
+            expected=f"a folder with {own.name} and {server.name}",
+            got=folder,
+            remedy="name the folder client_NAME that `yam-policy keys` made",
+        )
+    socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(str(own))
+    socket.curve_serverkey, _ = zmq.auth.load_certificate(str(server))
 
 
 def _connect(socket: zmq.Socket, address: str) -> None:
