@@ -93,6 +93,20 @@ def export(
     print(f"{export_lerobot(paths, out, rate_hz, incomplete, print)} frames in {out} ({to})")
 
 
+@episode.command(name="import")
+def import_abc(paths: Annotated[tuple[Path, ...], tyro.conf.Positional], out: Path) -> None:
+    """Make episodes of ABC-130k files; each becomes the next one in a folder of episodes.
+
+    Args:
+        paths: episode.mcap files.
+        out: folder of episodes.
+    """
+    from robot_client.episodes.abc_import import AbcImport
+
+    for path in paths:
+        print(f"{path} -> {AbcImport(path, out).run()}")
+
+
 @episode.command
 def report(path: Positional, out: Path = Path("out/episode/report.html")) -> None:
     """Write the page that a run writes at its end, from the episode: TR and scales, stages, asked, told, measured.
