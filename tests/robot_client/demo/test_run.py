@@ -33,14 +33,15 @@ def demo(out: Path, *args: str) -> subprocess.Popen[str]:
     )
 
 
-def processes_of(out: Path) -> list[str]:
-    """Command lines of all processes of a run. Children have sessions of their own and outlive their parent's number,
-    but they inherit its environment."""
-    mark, found = f"{MARK}={out}".encode(), []
+def processes_of(out: Path) -> dict[int, str]:
+    """Process id and command line of all processes of a run. Children have sessions of their own and outlive their
+    parent's number, but they inherit its environment."""
+    mark, found = f"{MARK}={out}".encode(), {}
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found[int(entry.name)] = line
         except OSError:
             continue
     return found
@@ -106,7 +107,32 @@ def test_ctrl_c_at_any_moment_ends_cleanly_and_soon(tmp_path: Path, after_s: flo
     assert process.returncode == 0, said
     while processes_of(tmp_path) and time.monotonic() - begun < STOP_S:
         time.sleep(0.1)  # a process caught while it was being started ends by itself
-    assert processes_of(tmp_path) == []
+    assert not processes_of(tmp_path)
+
+
+@pytest.mark.timeout(60)
+def test_ctrl_c_ends_soon_although_no_process_of_the_run_reacts_any_more(tmp_path: Path) -> None:
+    """Every process was waited for by itself, so that the waits added up to more than the 8 s that are promised."""
+    process = demo(tmp_path, "--seconds", "60", "--record", str(tmp_path / "episodes"))
+    until = time.monotonic() + 30.0
+    while not (tmp_path / "logs" / "loop.log").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(3.0)
+    stopped = [pid for pid in processes_of(tmp_path) if pid != process.pid]
+    assert len(stopped) == 5, processes_of(tmp_path)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    begun = time.monotonic()
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=40)
+    took_s = time.monotonic() - begun
+    for pid in processes_of(tmp_path):
+        os.kill(pid, signal.SIGCONT)  # the recorder, which is never cut off
+    assert took_s < STOP_S, said
+    assert "no last word from the loop" in said and "the recorder is still writing" in said
+    while processes_of(tmp_path) and time.monotonic() - begun < 2 * STOP_S:
+        time.sleep(0.1)
+    assert not processes_of(tmp_path)
 
 
 @pytest.mark.timeout(60)
