@@ -61,6 +61,8 @@ def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -
     final = run.final
     if film.is_file():
         console.print(f"film:   {film}", highlight=False, soft_wrap=True)
+    if run.imagining_trouble:
+        console.print(f"imagined frames: {run.imagining_trouble}", highlight=False, soft_wrap=True)
     if run.recorded is not None:
         console.print(_episode_line(run.recorded), highlight=False, soft_wrap=True)
     state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"

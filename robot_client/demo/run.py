@@ -81,10 +81,15 @@ class Run:
             "task succeeded": "yes" if self.success else "no",
             "failed requests": str(len(self.history.failures)),
             "imagined clips": str(self._watcher.answered if self._watcher else 0),
-            "trouble with imagining": (self._watcher.trouble if self._watcher else "") or "none",
+            "trouble with imagining": self.imagining_trouble or "none",
             "ticks in POLICY without a row": str(self.history.unplanned_ticks()),
             "ticks on a chunk that no server answered": str(self.history.unanswered_ticks()),
         }
+
+    @property
+    def imagining_trouble(self) -> str:
+        """The last thing that went wrong with the imagined frames, which are only for people."""
+        return self._watcher.trouble if self._watcher else ""
 
     @property
     def notice(self) -> str:

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from robot_client.demo import processes
+from robot_client.demo.command import _conclude
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
@@ -134,9 +135,13 @@ def test_the_first_signal_counts_from_when_it_came() -> None:
         assert before_s <= first_s == interrupt.asked_s <= time.monotonic()
 
 
-def test_trouble_with_imagining_is_among_the_facts_of_the_run(tmp_path: Path) -> None:
+def test_trouble_with_imagining_is_said_and_is_among_the_facts_of_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It was kept and never shown: the film just had an empty panel."""
     run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
     assert run.facts["trouble with imagining"] == "none"
     run._watcher = SimpleNamespace(info=None, answered=0, trouble="no camera: top")  # type: ignore[assignment]
     assert run.facts["trouble with imagining"] == "no camera: top"
+    assert _conclude(run, _settings(tmp_path), Console(width=200), "") == 0
+    assert "imagined frames: no camera: top" in capsys.readouterr().out
