@@ -70,7 +70,9 @@ def asked_told(times_s: NDArray, asked: NDArray, told: NDArray, measured: NDArra
     """All 14 channels: what the policy asked, what safety let pass, what the arm did. Arrays are (ticks, 14)."""
     with plt.rc_context(_STYLE):
         figure, grid = plt.subplots(7, 2, figsize=(9, 11), sharex=True)
-        figure.subplots_adjust(left=0.06, right=0.99, top=0.98, bottom=0.04, wspace=0.12, hspace=0.28)  # fast to lay out
+        figure.subplots_adjust(
+            left=0.06, right=0.99, top=0.98, bottom=0.04, wspace=0.12, hspace=0.28
+        )  # fast to lay out
         for channel, axes in enumerate(grid.T.flat):
             axes.plot(times_s, asked[:, channel], color="#f0a202", linewidth=1.6, label="asked")
             axes.plot(times_s, told[:, channel], color="#3366aa", linewidth=1.0, label="told")

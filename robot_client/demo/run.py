@@ -12,7 +12,7 @@ from contract.station import load_station
 from robot_client.clock import MonotonicClock
 from robot_client.demo.deadline import Deadline
 from robot_client.demo.drawing import Drawing
-from robot_client.demo.film import Film
+from robot_client.demo.filming import Filming
 from robot_client.demo.history import History
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.processes import Processes
@@ -33,7 +33,6 @@ from robot_client.process_config import RigConfig
 from robot_client.rigs.choose import make_rig
 
 STEP_S: Final = 0.1
-FILM_HZ: Final = 10
 PROCESSES_S: Final = 2.3
 """Kept of the whole end for ending the processes and for the report; before that the loop brakes, holds and parks."""
 REPORT_S: Final = 0.6
@@ -58,8 +57,7 @@ class Run:
         self.recorded: RecorderStatus | None = None
         self._processes = Processes(settings, self._say)
         self._watcher: Watcher | None = None
-        self._film: Film | None = None
-        self._film_trouble = ""
+        self._filming = Filming(settings.out / "twin.mp4", self._say_trouble)
         self._deadline = Deadline(lambda: interrupt.asked_s)
         self.drawing = Drawing(self._deadline.patience_s)
         self._policy: PolicyReady | None = None
@@ -165,18 +163,8 @@ class Run:
             self.success = self.success or status.success
             self.seen.task = f"{status.phase}{', done' if status.success else ''}"
         if frame is not None:
-            if self._film is None:
-                self._film = Film(self._settings.out / "twin.mp4", FILM_HZ, *frame.image.shape[:2])
-                self._film.open()
             imagined = self._watcher.frame() if self._watcher else None
-            self._film.add(frame.image, imagined, self._caption())
-            self._say_film_trouble()
-
-    def _say_film_trouble(self) -> None:
-        """Without a film the run is still a run; that there is none is said once."""
-        if self._film is not None and self._film.trouble != self._film_trouble:
-            self._film_trouble = self._film.trouble
-            self._console.print(self._film_trouble, style="bold red", highlight=False, soft_wrap=True)
+            self._filming.add(frame.image, imagined, self._caption())
 
     def _caption(self) -> str:
         return f"{self._settings.instruction}  |  {line(self.seen).strip()}"
@@ -200,7 +188,7 @@ class Run:
     def _recorder_says(self, status: RecorderStatus) -> None:
         """Trouble with the recording never stops the arms; it is said at once, and at the end."""
         if status.trouble and (self.recorded is None or not self.recorded.trouble):
-            self._console.print(f"recording: {status.trouble}", style="bold red", highlight=False)
+            self._say_trouble(f"recording: {status.trouble}")
         self.recorded = status
 
     def _end(self) -> None:
@@ -224,15 +212,16 @@ class Run:
         self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._take)
         if self._watcher is not None:
             self._watcher.wait(self._deadline.left_s(GOODBYE_S, REPORT_S))
-        if self._film is not None:
-            self._film.close()
-            self._say_film_trouble()
+        self._filming.close()
 
     def _loop_runs(self) -> bool:
         return self._processes.loop is not None and self._processes.loop.running
 
     def _shown(self) -> Shown:
         return Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)
+
+    def _say_trouble(self, text: str) -> None:
+        self._console.print(text, style="bold red", highlight=False, soft_wrap=True)
 
     def _say(self, text: str) -> None:
         self._console.print(text, style="dim", highlight=False)

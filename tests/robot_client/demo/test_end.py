@@ -22,6 +22,7 @@ from robot_client.demo.command import _conclude
 from robot_client.demo.deadline import LONGEST_S, Deadline
 from robot_client.demo.drawing import LEFT_OUT, Drawing
 from robot_client.demo.film import Film
+from robot_client.demo.filming import Filming
 from robot_client.demo.history import History
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.report import write_report
@@ -120,6 +121,18 @@ def test_a_chart_that_takes_too_long_is_left_out_and_the_page_is_written(tmp_pat
 def test_an_error_in_a_chart_is_raised_where_it_was_asked_for() -> None:
     with pytest.raises(ZeroDivisionError):
         Drawing().chart(lambda charts: str(1 // 0))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_trouble_with_the_film_is_said_once(tmp_path: Path) -> None:
+    (tmp_path / "twin.mp4").symlink_to("/dev/full")
+    said: list[str] = []
+    filming = Filming(tmp_path / "twin.mp4", said.append)
+    noise = np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)
+    for _ in range(20):
+        filming.add(noise, None, "caption")
+    filming.close()
+    assert len(said) == 1 and "No space left on device" in said[0]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -1,0 +1,41 @@
+"""Filming a run: the film begins with the first picture, and what goes wrong with it is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from numpy.typing import NDArray
+
+from robot_client.demo.film import Film
+
+RATE_HZ: Final = 10
+
+
+class Filming:
+    """A run without a film is still a run: nothing here raises when the file cannot be written. `say` prints a line."""
+
+    def __init__(self, path: Path, say: Callable[[str], None]) -> None:
+        self._path, self._say = path, say
+        self._film: Film | None = None
+        self._said = ""
+
+    def add(self, overview: NDArray, imagined: NDArray | None, caption: str) -> None:
+        """One picture (H, W, 3) uint8 RGB of the twin, with what the policy imagines beside it."""
+        if self._film is None:
+            self._film = Film(self._path, RATE_HZ, *overview.shape[:2])
+            self._film.open()
+        self._film.add(overview, imagined, caption)
+        self._say_trouble(self._film.trouble)
+
+    def close(self) -> None:
+        """The film plays afterwards."""
+        if self._film is not None:
+            self._film.close()
+            self._say_trouble(self._film.trouble)
+
+    def _say_trouble(self, trouble: str) -> None:
+        if trouble != self._said:
+            self._said = trouble
+            self._say(trouble)
