@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,8 @@ def _write_down(run: Run, out: Path, film: Path, console: Console) -> str:
         write_replans(out / "replans.jsonl", run.history)
         write_report(report, run.history, run.facts, run.notice, film if film.is_file() else None, run.drawing)
     except OSError as error:
+        with suppress(OSError):
+            report.unlink(missing_ok=True)  # half a page, or that of an earlier run
         return f"no report: {error} (check disk and folder)"
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
     return ""

@@ -170,6 +170,7 @@ def test_a_full_disk_at_the_report_is_one_line_and_exit_code_1(
     code = _conclude(run, _settings(tmp_path), Console(width=200), "")
     said = capsys.readouterr().out
     assert code == 1
+    assert not (tmp_path / "report.html").exists()
     assert "yam-robot: no report: " in said and "No space left on device" in said and "arms:" in said
 
 
