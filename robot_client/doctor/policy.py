@@ -41,7 +41,7 @@ def check_bundle(station: Station, bundle: Path) -> Iterator[Line]:
     if not manifest.trained:
         yield warn(what, "not trained: its actions mean nothing", "use it on the twin only")
     if manifest.tr_calibration is None:
-        yield warn(what, "its Temporal Ratio is not calibrated, so guidance stays constant", "yam-policy calibrate")
+        yield warn(what, "its Temporal Ratio is not calibrated, so adaptive guidance stays off", "yam-policy calibrate")
 
 
 def _roles(what: str, station: Station, manifest: BundleManifest) -> Line:
