@@ -70,8 +70,6 @@ class ActionLoss(Part):
     """Weight of the loss on where two attention heads look (training.looking); 0 = no such loss."""
     null_language: Share = 0.1
     null_future: Share = 0.1
-    hide_current: Share = 0.0
-    """Joint samples whose current-frame tokens the head sees only in part, so that it must read the future."""
 
 
 class Run(Part):
