@@ -152,3 +152,16 @@ def test_bad_settings_are_refused_in_one_line_before_anything_starts(
     said, _ = demo(tmp_path / "out", *args).communicate(timeout=50)
     assert says in said and "Traceback" not in said
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.timeout(60)
+def test_a_second_ctrl_c_while_python_leaves_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    """Python restores the system's own handling before it is gone: the second of two signals killed a run that had
+    ended well, and its exit code said so."""
+    process = demo(tmp_path, "--seconds", "60")
+    time.sleep(1.0)
+    while process.poll() is None:
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.002)
+    said, _ = process.communicate(timeout=50)
+    assert process.returncode == 0, said
