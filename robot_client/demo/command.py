@@ -99,4 +99,4 @@ def _episode_line(status: RecorderStatus) -> str:
 
 def default_bundle() -> Path:
     """The bundle of the repository."""
-    return Path(__file__).resolve().parents[2] / "bundles" / "tiny"
+    return Path(__file__).resolve().parents[2] / "bundles" / "trained-gate"
