@@ -3,6 +3,8 @@ SHELL := /bin/bash
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# The policy that ships.
+BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
@@ -40,11 +42,11 @@ bench-twin: install-demo ## the twin: rendering and real-time headroom
 	@$(BIN)/python -m robot_client.twin.bench --json out/bench/twin.json $(ARGS)
 
 bench-replan: install-demo ## time of a replan by branches
-	@$(BIN)/python -m policy_server.bench.replan bundles/tiny --json out/bench/replan.json $(ARGS)
+	@$(BIN)/python -m policy_server.bench.replan $(BUNDLE) --json out/bench/replan.json $(ARGS)
 
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)
-	@$(BIN)/yam-robot episode policy $(REFS)/episode --bundle bundles/tiny --references $(REFS)/answers.json --accept
+	@$(BIN)/yam-robot episode policy $(REFS)/episode --bundle $(BUNDLE) --references $(REFS)/answers.json --accept
 
-clean: ## removes results and caches, keeps .venv
-	rm -rf out .pytest_cache .hypothesis .mypy_cache .ruff_cache
+clean: ## removes results of runs and benchmarks, and caches; keeps .venv, data and training (out/data, out/train)
+	rm -rf out/demo out/run out/bench .pytest_cache .hypothesis .mypy_cache .ruff_cache
