@@ -32,7 +32,8 @@ class LatentEncoder(nn.Module):
 
 def pixels(canvas: Tensor) -> Tensor:
     """uint8 (..., Hc, Wc, 3) -> float (..., 3, Hc, Wc) in -1..1."""
-    return canvas.movedim(-1, -3).float() / 127.5 - 1.0
+    # Cast before anything else: TensorRT takes uint8 at a cast and nowhere else.
+    return canvas.float().movedim(-1, -3) / 127.5 - 1.0
 
 
 def to_uint8(video: Tensor) -> Tensor:
