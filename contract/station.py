@@ -13,7 +13,9 @@ from contract.arms import Arms
 from contract.errors import StationError
 from contract.layout import ARMS, JOINTS_PER_ARM, pack
 from contract.server_info import Row, Strict
+from contract.teleop import Teleop
 from contract.toml import read_toml
+from contract.watchdogs import Watchdogs
 
 STATIONS: Path = Path(__file__).resolve().parent.parent / "calibration" / "stations"
 
@@ -115,6 +117,8 @@ class Station(Strict):
     poses: Poses
     arms: Arms | None = None
     """Only, and always, for real arms."""
+    teleop: Teleop = Teleop()
+    watchdogs: Watchdogs = Watchdogs()
 
     @model_validator(mode="after")
     def _consistent(self) -> Station:
@@ -124,6 +128,14 @@ class Station(Strict):
             values = [getattr(camera, field) for camera in self.cameras]
             if len(set(values)) != len(values):
                 raise ValueError(f"two cameras share a {field}: {values}")
+        if not self.watchdogs.tracking_rad < self.safety.lead_rad:
+            raise ValueError(
+                f"watchdogs.tracking_rad {self.watchdogs.tracking_rad} would never be reached: told leads by at most "
+                f"safety.lead_rad {self.safety.lead_rad}"
+            )
+        unknown = set(self.watchdogs.cameras_ms) - {camera.role for camera in self.cameras}
+        if unknown:
+            raise ValueError(f"watchdogs.cameras_ms of {sorted(unknown)}: no such camera role")
         for name in ("home", "park"):
             pose = getattr(self.poses, name).vector()
             lower = self.safety.vectors("lower_rad", 0.0)
