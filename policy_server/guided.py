@@ -71,10 +71,12 @@ class GuidedPolicy:
         full = self._contexts.run(("full",), sight, question.state, watch)
         watch.stage("context")
         first = None if self._reads_once else self._integrate(question, full, ("full",), ZERO, watch)
+        watch.stage("head")
         reading = self._read(full if first is None else first, len(question.prefix))
+        watch.stage("temporal_ratio")
         scales = rules.scales(reading.rank, self._settings)
         choice = choice or rules.choose(scales, rules.costs.after_reading_ns)
-        watch.stage("head")
+        watch.stage("scales")
         if choice.extras:
             rows = self._guided(question, full, sight, (scales, choice), watch)
         else:

@@ -16,9 +16,10 @@ All `*_ns` are the robot host's monotonic clock unless they are called a duratio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
 from numpy.typing import NDArray
 
 from contract.types import ActionChunk, Branch, GuidanceMode
@@ -140,6 +141,10 @@ class TickBatch:
     """(N,) int32"""
     clips: NDArray
     """(N, 14) uint8, bits of `robot_client.safety.Clip`."""
+    safety_ns: NDArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """(N,) int64, duration of limiting the target."""
+    command_ns: NDArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """(N,) int64, duration of giving it to the rig."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +224,8 @@ class ReplanRecord:
     durations_ns: Mapping[str, int]
     """Server stage -> duration."""
     engine_id: str
+    client_ns: Mapping[str, int] = field(default_factory=dict)
+    """Robot side: check, encode, round_trip (encoded to received), decode -> duration."""
 
 
 LocalMessage: TypeAlias = (

@@ -50,6 +50,7 @@ class Loop:
         self._mode = pilot.state.mode
         self._told: Told | None = None
         self._read_failed = False
+        self._spent_ns = (0, 0)
         self.reading: JointReading | None = None
         self.counts: Counter[str] = Counter()
 
@@ -136,9 +137,12 @@ class Loop:
         asked = self._pilot.ask(moment)
         if asked.event is not None:
             self._pilot.happens(asked.event, asked.reason)
+        begun_ns = self._clock.now_ns()
         verdict = self._limited(asked, moment)
+        limited_ns = self._clock.now_ns()
         self._told = verdict.told
         self._command(verdict)
+        self._spent_ns = limited_ns - begun_ns, self._clock.now_ns() - limited_ns
         return asked, verdict
 
     def _limited(self, asked: Asked, moment: Moment) -> Verdict:
@@ -185,6 +189,8 @@ class Loop:
             fraction=asked.fraction,
             chunk_id=asked.chunk_id,
             clips=None if verdict is None else verdict.clips,
+            safety_ns=0 if verdict is None else self._spent_ns[0],
+            command_ns=0 if verdict is None else self._spent_ns[1],
         )
 
 

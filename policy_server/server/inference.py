@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from contract.check_answer import check_chunk, check_frames
@@ -113,7 +114,7 @@ def _ask(
     if isinstance(job.question, ImagineRequest):
         answer = policy.imagine(job.question, between)
     else:
-        answer = policy.replan(job.question, lambda: clock() - job.received_ns)
+        answer = _timed_replan(policy, job.question, job.received_ns, clock)
     try:
         _check(answer, job.observation, info)
         return Answered(job, encode(answer, job.request_id))
@@ -121,6 +122,17 @@ def _ask(
         raise EngineError(
             f"answer of the policy, {error.what}", expected=error.expected, got=error.got, remedy=error.remedy
         ) from error
+
+
+def _timed_replan(
+    policy: ServedPolicy, observation: Observation, received_ns: int, clock: Callable[[], int]
+) -> ActionChunk:
+    """The answer with two durations more: `queue`, from receipt (undecoded) to its turn, and `served`, from receipt to
+    the finished answer (not yet encoded). What a client does not find in them is the network's."""
+    queued_ns = clock() - received_ns
+    chunk = policy.replan(observation, lambda: clock() - received_ns)
+    served_ns = clock() - received_ns
+    return replace(chunk, durations_ns={**chunk.durations_ns, "queue": queued_ns, "served": served_ns})
 
 
 def _check(answer: ActionChunk | ImaginedFrames, asked: Observation, info: ServerInfo) -> None:

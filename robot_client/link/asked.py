@@ -26,6 +26,10 @@ class Asked:
     frames: Sequence[Buffer]
     asked_ns: int
     due_ns: int
+    begun_ns: int = 0
+    """Checked; encoding begins."""
+    encoded_ns: int = 0
+    """Encoded; the frames may go."""
 
     @property
     def observation(self) -> Observation:
@@ -40,6 +44,8 @@ class Answer:
     asked: Asked
     outcome: Outcome
     answered_ns: int
+    received_ns: int = 0
+    """When the reply came out of the socket, before it was decoded; 0 when there was none."""
 
 
 def judge(asked: Asked, reply: Message, info: ServerInfo) -> Outcome:

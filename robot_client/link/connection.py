@@ -49,6 +49,8 @@ class Connection:
         """State in the newest pong."""
         self.info: ServerInfo | None = None
         self.refusal: StackError | None = None
+        self.received_ns = 0
+        """When the message in hand came out of the socket, before it was decoded."""
         self.generation = 0
         """Raised whenever requests of before can no longer be answered."""
         self._roles, self._budgets, self._counters, self._clock = roles, budgets, counters, clock
@@ -103,6 +105,7 @@ class Connection:
         return self.refusal or no_session(self.address, budget_ms, self._transport.cause)
 
     def _take(self, frames: Sequence[Buffer]) -> Iterator[Envelope | tuple[int, StackError]]:
+        self.received_ns = self._clock()
         try:
             envelope = decode(frames)
         except StackError as error:

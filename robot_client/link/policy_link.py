@@ -141,13 +141,20 @@ class PolicyLink:
         if self.state != "READY":
             raise self.refusal or self._not_ready(self.state)
         request_id, now_ns = self._connection.next_id(), self._clock()
-        asked = Asked(request_id, question, encode(question, request_id), now_ns, now_ns + int(budget_ms * 1e6))
-        name = asked.observation.session
-        if name != self._connection.session:
-            raise FieldError("session", expected=self._connection.session, got=name, remedy="use the link's own name")
-        check_observation(asked.observation, self.info)
+        observation = question.observation if isinstance(question, ImagineRequest) else question
+        if observation.session != self._connection.session:
+            raise FieldError(
+                "session",
+                expected=self._connection.session,
+                got=observation.session,
+                remedy="use the link's own name",
+            )
+        check_observation(observation, self.info)
+        begun_ns = self._clock()
+        frames = encode(question, request_id)
         self.counters.submitted += 1
-        return asked
+        due_ns = now_ns + int(budget_ms * 1e6)
+        return Asked(request_id, question, frames, now_ns, due_ns, begun_ns, self._clock())
 
     def _work(self) -> None:
         for item in self._connection.traffic():
@@ -165,7 +172,7 @@ class PolicyLink:
             self.counters.late += isinstance(item, Envelope)
             return
         outcome = judge(asked, item.message, self.info) if isinstance(item, Envelope) else item[1]
-        self._requests.end(asked, outcome)
+        self._requests.end(asked, outcome, self._connection.received_ns)
 
     def _send(self, asked: Asked) -> bool:
         return self._connection.send(asked.frames)

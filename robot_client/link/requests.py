@@ -47,9 +47,9 @@ class Requests:
         """The request that an arriving reply ends; None for one that was given up or never made."""
         return self._in_flight.pop(request_id, None)
 
-    def end(self, asked: Asked, outcome: Outcome) -> None:
-        """Hand over the outcome of a request that was taken."""
-        self._end(asked, outcome)
+    def end(self, asked: Asked, outcome: Outcome, received_ns: int = 0) -> None:
+        """Hand over the outcome of a request that was taken; `received_ns`: when its reply was here, undecoded."""
+        self._end(asked, outcome, received_ns)
 
     def end_overdue(self, state: str) -> None:
         """Give up what has waited too long; its reply will be a late one."""
@@ -88,14 +88,14 @@ class Requests:
         if self._unsent is asked:
             self._unsent = None
 
-    def _end(self, asked: Asked, outcome: Outcome) -> None:
+    def _end(self, asked: Asked, outcome: Outcome, received_ns: int = 0) -> None:
         if isinstance(outcome, StackError):
             self._counters.failed += not isinstance(outcome, LinkTimeoutError)
         elif isinstance(outcome, Skipped):
             self._counters.skipped += 1
         else:
             self._counters.answered += 1
-        self._answers.append(Answer(asked, outcome, self._clock()))
+        self._answers.append(Answer(asked, outcome, self._clock(), received_ns))
 
 
 def _overdue(asked: Asked, state: str) -> LinkTimeoutError:

@@ -138,7 +138,7 @@ class Planner:
             return
         if isinstance(answer.outcome, ActionChunk):
             local_codec.send(self._loop, answer.outcome.without_masses())
-            self._record(record_of(pending, answer.outcome, answer.answered_ns))
+            self._record(record_of(pending, answer.outcome, answer))
         elif isinstance(answer.outcome, Skipped):
             self._fail(pending.request, "skipped", answer.outcome.reason)
         elif isinstance(answer.outcome, StackError):

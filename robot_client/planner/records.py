@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk
+from robot_client.link.asked import Answer
 from robot_client.local_messages import PlanRequest, PolicyReady, ReplanRecord
 from robot_client.planner.observe import Sighting
 
@@ -33,7 +34,7 @@ def ready_of(info: ServerInfo, session: str, default_answer_ns: int) -> PolicyRe
     )
 
 
-def record_of(pending: Pending, chunk: ActionChunk, answered_ns: int) -> ReplanRecord:
+def record_of(pending: Pending, chunk: ActionChunk, answer: Answer) -> ReplanRecord:
     """The whole replan for report and episode."""
     request, reading = pending.request, chunk.temporal_ratio
     return ReplanRecord(
@@ -48,7 +49,7 @@ def record_of(pending: Pending, chunk: ActionChunk, answered_ns: int) -> ReplanR
         guidance=request.guidance,
         asked_ns=request.asked_ns,
         sent_ns=pending.sent_ns,
-        answered_ns=answered_ns,
+        answered_ns=answer.answered_ns,
         image_ages_ns=pending.sighting.ages_ns,
         resize_ns=pending.sighting.resize_ns,
         rows=chunk.rows,
@@ -62,4 +63,18 @@ def record_of(pending: Pending, chunk: ActionChunk, answered_ns: int) -> ReplanR
         branches_dropped=chunk.branches_dropped,
         durations_ns=chunk.durations_ns,
         engine_id=chunk.engine_id,
+        client_ns=_client_ns(pending, answer),
     )
+
+
+def _client_ns(pending: Pending, answer: Answer) -> dict[str, int]:
+    """Durations on our side of the network; nothing when the link took no stamps."""
+    asked = answer.asked
+    if not answer.received_ns or not asked.encoded_ns:
+        return {}
+    return {
+        "check": asked.begun_ns - pending.sent_ns,
+        "encode": asked.encoded_ns - asked.begun_ns,
+        "round_trip": answer.received_ns - asked.encoded_ns,
+        "decode": answer.answered_ns - answer.received_ns,
+    }
