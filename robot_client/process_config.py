@@ -11,7 +11,7 @@ from contract.errors import ConfigurationError
 from contract.server_info import Strict
 from contract.types import GuidanceMode
 
-RigKind = Literal["sim", "ideal", "yam"]
+RigKind = Literal["sim", "ideal", "yam", "ros"]
 
 
 class RigConfig(Strict):
@@ -21,7 +21,10 @@ class RigConfig(Strict):
     """Name of a shipped station or path of a station file."""
     rig: RigKind = "sim"
     run_dir: str = ""
-    """Mailbox folder of the twin for "sim", which needs one; of the arms' holders for "yam", which knows its own."""
+    """Mailbox folder of the twin for "sim" and of the arms' bridge for "ros", which need one; of the arms' holders for
+    "yam", which knows its own."""
+    frames_dir: str = ""
+    """Mailbox folder of the cameras, for "yam" and "ros"; empty: none, or the same as `run_dir`."""
 
 
 class LoopConfig(RigConfig):
@@ -41,6 +44,8 @@ class LoopConfig(RigConfig):
     """1 = as fast as it was."""
     realtime: bool = True
     """Ask for SCHED_FIFO, locked memory and a frozen collector."""
+    report_ticks: Annotated[int, Field(ge=1, le=20)] = 20
+    """Ticks in one report; fewer come sooner and cost more."""
 
 
 class PlannerConfig(RigConfig):

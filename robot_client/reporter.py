@@ -22,9 +22,14 @@ class Reporter:
     """Sends without waiting; what a reader does not read is dropped and counted. `recorder` is None without one."""
 
     def __init__(
-        self, channel: Channel, pilot: Pilot, notes: Mapping[str, str], recorder: Channel | None = None
+        self,
+        channel: Channel,
+        pilot: Pilot,
+        notes: Mapping[str, str],
+        recorder: Channel | None = None,
+        batch: int = BATCH,
     ) -> None:
-        self._channel, self._recorder = channel, recorder
+        self._channel, self._recorder, self._batch = channel, recorder, batch
         self._pilot, self.notes = pilot, dict(notes)
         self._sent_ticks = 0
         self._records: list[TickRecord] = []
@@ -36,7 +41,7 @@ class Reporter:
         """Keep one tick; send when a batch is full."""
         self._newest = tick
         self._records.append(tick)
-        if len(self._records) >= BATCH:
+        if len(self._records) >= self._batch:
             self.flush()
 
     def flush(self) -> None:

@@ -20,10 +20,16 @@ def make_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
     if config.rig == "yam":
         return _yam(config, station, clock)
     if not config.run_dir:
-        raise ConfigurationError("run_dir", expected="the twin's mailbox folder", got="nothing", remedy="name it")
+        whose = "the twin's" if config.rig == "sim" else "the arms' bridge's"
+        raise ConfigurationError("run_dir", expected=f"{whose} mailbox folder", got="nothing", remedy="name it")
+    roles = [camera.role for camera in station.cameras]
+    if config.rig == "ros":
+        from robot_client.rigs.ros import RosRig
+
+        return RosRig(Path(config.run_dir), Path(config.frames_dir or config.run_dir), roles, clock)
     from robot_client.rigs.sim import SimRig
 
-    return SimRig(Path(config.run_dir), [camera.role for camera in station.cameras], clock.now_ns)
+    return SimRig(Path(config.run_dir), roles, clock.now_ns)
 
 
 def _yam(config: RigConfig, station: Station, clock: Clock) -> Rig:
@@ -31,7 +37,11 @@ def _yam(config: RigConfig, station: Station, clock: Clock) -> Rig:
     from robot_client.rigs.yam import YamRig, no_frames
 
     frames = no_frames
-    if station.arms is not None and station.arms.bus == "emulated":
+    if config.frames_dir:
+        from robot_client.rigs.mailbox_frames import MailboxFrames
+
+        frames = MailboxFrames(Path(config.frames_dir), [camera.role for camera in station.cameras]).frames
+    elif station.arms is not None and station.arms.bus == "emulated":
         from robot_client.rigs.ideal import IdealRig
 
         # A dry run has no cameras either: the policy sees grey walls.
