@@ -120,6 +120,8 @@ def bench(
     threads: int = 2,
     bundle: Path | None = None,
     quick: bool = False,
+    rig: Literal["ideal", "yam"] = "ideal",
+    hz: float = 100.0,
 ) -> None:
     """Measure the robot side: `loop` compares the control loop's lateness with a bare sleep loop beside a busy server.
 
@@ -131,8 +133,10 @@ def bench(
         threads: engine threads of the busy server.
         bundle: what the busy server serves; default: the one in the repository.
         quick: two short windows, to see that it works; its numbers prove nothing.
+        rig: ideal, or yam: two holders on emulated motors, driven by the real driver.
+        hz: rate of the loop.
     """
     from robot_client.bench.loop import Plan, bench_loop
     from robot_client.demo.command import default_bundle
 
-    bench_loop(json, Plan(windows, seconds, threads), bundle or default_bundle(), quick)
+    bench_loop(json, Plan(windows, seconds, threads, rig, hz), bundle or default_bundle(), quick)

@@ -81,7 +81,7 @@ class LoopProcess:
         self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
         self.inbox.refusal = self._refusal
         self._alarm = rig.alarm if isinstance(rig, RaisesAlarms) else None
-        self.reporter = Reporter(supervisor, self.pilot, {}, recorder)
+        self.reporter = Reporter(supervisor, self.pilot, {}, recorder, config.report_ticks)
         age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
         self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
         self._to_enable = config.enable_on_start
@@ -170,10 +170,16 @@ def _episode(config: LoopConfig, limits: Limits, share: float) -> TargetSource:
     return EpisodeSource(course_of(Path(config.episode)), limits, share, config.episode_speed)
 
 
-def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel, recorder: Channel | None = None) -> int:
-    """Run one loop process to its end; returns its exit code."""
+def run_loop_process(
+    config: LoopConfig,
+    supervisor: Channel,
+    planner: Channel,
+    recorder: Channel | None = None,
+    clock: Clock | None = None,
+) -> int:
+    """Run one loop process to its end; returns its exit code. A bench may bring a clock that takes notes."""
     station = load_station(config.station)
-    clock = MonotonicClock()
+    clock = clock or MonotonicClock()
     process = LoopProcess(config, station, make_rig(config, station, clock), clock, supervisor, planner, recorder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: process.request_end("SIGTERM"))
@@ -183,7 +189,7 @@ def run_loop_process(config: LoopConfig, supervisor: Channel, planner: Channel, 
     return 1 if state.mode in (Mode.FAULT, Mode.FALLING) else 0
 
 
-def main() -> int:
+def main(clock: Clock | None = None) -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(prog="python -m robot_client.loop_process", description="the control loop")
     parser.add_argument("--config", type=Path, required=True)
@@ -195,7 +201,7 @@ def main() -> int:
         config = read_config(arguments.config, LoopConfig)
         channels = channel_from_fd(arguments.supervisor_fd), channel_from_fd(arguments.planner_fd)
         recorder = None if arguments.recorder_fd is None else channel_from_fd(arguments.recorder_fd)
-        return run_loop_process(config, *channels, recorder)
+        return run_loop_process(config, *channels, recorder, clock)
     except StackError as error:
         print(f"loop: {error}", file=sys.stderr, flush=True)
         return 2

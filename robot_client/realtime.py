@@ -6,16 +6,55 @@ import ctypes
 import gc
 import os
 import resource
+from pathlib import Path
 from typing import Final
 
 PRIORITY: Final = 50
 """SCHED_FIFO priority: above ordinary work, below the kernel's own threads."""
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
+_ISOLATED: Final = Path("/sys/devices/system/cpu/isolated")
+_FEW_CORES: Final = 4
+"""With fewer, only the loop gets a core of its own: two processes on one core would wait for each other."""
 
 
-def take_rights() -> dict[str, str]:
-    """Name of the right -> "got" or why not. Never raises."""
-    return {"scheduler": fifo(), "memory lock": lock_memory(), "garbage": freeze_garbage()}
+def take_rights(place: int = 0) -> dict[str, str]:
+    """Name of the right -> "got" or why not. Never raises. `place` tells the real-time processes of one robot apart:
+    0 is the loop, 1 and 2 the holders of the arms."""
+    return {
+        "scheduler": fifo(),
+        "processor": pin(place),
+        "memory lock": lock_memory(),
+        "garbage": freeze_garbage(),
+    }
+
+
+def pin(place: int = 0, isolated: Path = _ISOLATED) -> str:
+    """One core for this process: an isolated one if the kernel keeps any free, else one counted from the last."""
+    try:
+        allowed = sorted(os.sched_getaffinity(0))
+        kept = cores_of(isolated.read_text(encoding="ascii")) if isolated.is_file() else []
+    except (OSError, AttributeError, ValueError) as error:
+        return f"refused: {error}; start the process on a core with taskset"
+    cores = kept or (allowed if len(allowed) >= (_FEW_CORES if place else 2) else [])
+    if place >= len(cores):
+        return (
+            f"refused: {len(allowed)} cores are too few; keep some free with isolcpus=... on the kernel's command line"
+        )
+    core = cores[-1 - place]
+    try:
+        os.sched_setaffinity(0, {core})
+    except OSError as error:
+        return f"refused: core {core}: {error}; widen the process's cpuset"
+    return f"got core {core}, {'isolated' if kept else 'shared; isolcpus= keeps one free'}"
+
+
+def cores_of(text: str) -> list[int]:
+    """Numbers of a kernel's list such as "2-3,5", in rising order. Raises ValueError on other text."""
+    cores: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        cores |= set(range(int(first), int(last or first) + 1))
+    return sorted(cores)
 
 
 def fifo(priority: int = PRIORITY) -> str:

@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 BLOCK: Final = 100
 """Ticks resampled together: lateness comes in bursts, and single ticks would pretend to be independent."""
+WHOLE: Final = 5
+"""From so many windows on, whole windows are resampled: bursts were seen to last longer than a block."""
 RESAMPLES: Final = 1000
 
 Lateness = NDArray[np.int64]
 
 
 def compare(ours: Sequence[Lateness], bare: Sequence[Lateness]) -> dict[str, object]:
-    """Percentiles of both [ms], their ratio and difference, each with the 95 % interval of a block bootstrap.
+    """Percentiles of both [ms], their ratio and difference, each with the 95 % interval of a bootstrap.
 
     `ours`, `bare`: lateness in ns of each window. Keys: ours_ms, bare_ms, lateness_over_bare_p99, ..._p999,
     lateness_extra_ms_p99, ..._p999 and the same names with _ci95.
@@ -54,10 +56,13 @@ def _percentile(lateness_ns: Lateness, percent: float) -> NDArray[np.float64]:
 
 
 def _resampled(windows: Sequence[Lateness], percent: float, seed: int) -> NDArray[np.float64]:
-    """(RESAMPLES,) percentiles [ms] over blocks drawn with replacement."""
+    """(RESAMPLES,) percentiles [ms] over windows, or blocks of few windows, drawn with replacement."""
+    random = np.random.default_rng(seed)
+    if len(windows) >= WHOLE:
+        chosen = random.integers(0, len(windows), (RESAMPLES, len(windows)))
+        return np.array([_percentile(np.concatenate([windows[i] for i in row]), percent) for row in chosen])
     blocks = [window[i : i + BLOCK] for window in windows for i in range(0, len(window) - BLOCK + 1, BLOCK)]
     table = np.array(blocks or [np.concatenate(windows)])
-    random = np.random.default_rng(seed)
     draws = (table[random.integers(0, len(table), len(table))] for _ in range(RESAMPLES))
     return np.array([_percentile(draw.ravel(), percent) for draw in draws])
 

@@ -1,14 +1,16 @@
-"""One window of our loop as a process of its own: ideal rig, scripted chunks, recording on."""
+"""One window of our loop as a process of its own: scripted chunks, every tick reported, late ticks noted."""
 
 from __future__ import annotations
 
+import json
+import os
 import select
 import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from contract.layout import JOINT_MASK
 from contract.station import load_station
 from contract.types import ActionChunk, GuidanceScales, TemporalRatio
 from robot_client import local_codec
+from robot_client.bench.stand import Stand
+from robot_client.bench.watched_loop import NOTES
 from robot_client.channel import Channel, channel_pair
 from robot_client.clock import NS_PER_MS, NS_PER_S
 from robot_client.local_messages import LoopStatus, PersonEvent, PlanRequest, PolicyReady, TickBatch
@@ -28,8 +32,6 @@ HORIZON: Final = 16
 ANSWER_NS: Final = 60 * NS_PER_MS
 _SETTLE_S: Final = 15.0
 _SWING_RAD: Final = 0.05
-LOOP_HZ: Final = load_station("twin").timing.loop_hz
-_PERIOD_NS: Final = int(NS_PER_S / LOOP_HZ)
 
 
 @dataclass(slots=True)
@@ -40,14 +42,18 @@ class LoopWindow:
     lateness_ns: list[NDArray[np.int64]] = field(default_factory=list)
     counters: dict[str, int] = field(default_factory=dict)
     travel_rad: float = 0.0
+    late: list[dict[str, Any]] = field(default_factory=list)
+    """`watched_clock.LateTick` of the process's whole life; `in_window` says which belong to the ticks counted."""
+    begun_ns: int = 0
+    """Deadline of the first tick that counts."""
 
 
 class ScriptedPlanner:
     """Answers plan requests after 60 ms with a slow wave, from the supervisor's own process: no images, no server."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, station: str) -> None:
         self._channel = channel
-        self._home = load_station("twin").poses.home.vector()
+        self._home = load_station(station).poses.home.vector()
         self._due: list[tuple[int, ActionChunk]] = []
         ready = PolicyReady("bench", "scripted", "scripted", False, STEP_NS, HORIZON, 8, ANSWER_NS)
         local_codec.send(channel, ready)
@@ -70,50 +76,64 @@ class ScriptedPlanner:
         )  # fmt: skip
 
 
-def loop_window(folder: Path, ticks: int) -> LoopWindow:
+def loop_window(folder: Path, ticks: int, stand: Stand) -> LoopWindow:
     """Run the real loop process for `ticks` ticks in POLICY. Raises `RigError` when it does not get there."""
-    write_config(folder / "loop.json", LoopConfig(rig="ideal"))
+    config = LoopConfig(station=stand.station, rig=stand.rig, run_dir=stand.run_dir)
+    write_config(folder / "loop.json", config)
     supervisor, their_supervisor = channel_pair()
     planner, their_planner = channel_pair()
     fds = their_supervisor.fileno(), their_planner.fileno()
     options = ["--config", str(folder / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd", str(fds[1])]
+    notes = folder / "late.json"
     process = subprocess.Popen(
-        [sys.executable, "-m", "robot_client.loop_process", *options],
+        [sys.executable, "-m", "robot_client.bench.watched_loop", *options],
         pass_fds=fds,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
+        env={**os.environ, NOTES: str(notes)},
     )
     their_supervisor.close()
     their_planner.close()
     try:
-        return _watch(supervisor, ScriptedPlanner(planner), planner, ticks)
+        window = _watch(supervisor, ScriptedPlanner(planner, stand.station), planner, ticks, stand.period_ns)
     finally:
         supervisor.close()
         planner.close()
         _end(process)
+    window.late = _late(notes, window.begun_ns, window.begun_ns + ticks * stand.period_ns)
+    return window
 
 
-def _watch(supervisor: Channel, planner: ScriptedPlanner, planner_end: Channel, ticks: int) -> LoopWindow:
+def _late(notes: Path, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    """The notes of the ticks that count, with their time in the window."""
+    late = json.loads(notes.read_text(encoding="utf-8")) if notes.is_file() else []
+    return [{"at_s": (n["at_ns"] - from_ns) / NS_PER_S, **n} for n in late if from_ns <= n["at_ns"] <= to_ns]
+
+
+def _watch(
+    supervisor: Channel, planner: ScriptedPlanner, planner_end: Channel, ticks: int, period_ns: int
+) -> LoopWindow:
     window, counted, engaged = LoopWindow(), 0, False
-    until_s = time.monotonic() + _SETTLE_S + 2 * ticks * 0.01
+    until_s = time.monotonic() + _SETTLE_S + 2 * ticks * period_ns / NS_PER_S
     while counted < ticks:
         select.select([supervisor, planner_end], (), (), 0.01)
         planner.step(time.monotonic_ns())
         while (message := local_codec.receive(supervisor)) is not None:
             if isinstance(message, LoopStatus):
                 window.rights, window.counters = dict(message.notes), dict(message.counters)
-                if message.mode == "IDLE" and not engaged:
+                if message.mode in ("IDLE", "HOLD") and not engaged:
                     engaged = local_codec.send(supervisor, PersonEvent("engage"))
             elif isinstance(message, TickBatch) and set(message.modes) == {"POLICY"}:
-                counted += _count(window, message)
+                counted += _count(window, message, period_ns)
         if supervisor.closed or time.monotonic() > until_s:
             raise RigError("loop window", expected=f"{ticks} ticks in POLICY", got=f"{counted}", remedy="see its log")
     return window
 
 
-def _count(window: LoopWindow, batch: TickBatch) -> int:
+def _count(window: LoopWindow, batch: TickBatch, period_ns: int) -> int:
     """Whole missed periods are part of the lateness, as in the bare loop."""
-    window.lateness_ns.append(batch.lateness_ns + batch.skipped.astype(np.int64) * _PERIOD_NS)
+    window.begun_ns = window.begun_ns or int(batch.deadline_ns[0])
+    window.lateness_ns.append(batch.lateness_ns + batch.skipped.astype(np.int64) * period_ns)
     window.travel_rad += float(np.abs(np.diff(batch.told, axis=0)).sum(axis=0).max())
     return len(batch.lateness_ns)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -21,6 +22,8 @@ from robot_client.holder.places import arms_directory, bus_claim
 from robot_client.holder.process import HolderProcess, run_holder
 from robot_client.holder.rules import arms_of, rules_of
 from robot_client.realtime import take_rights
+
+_PLACES: Mapping[Arm, int] = {"left": 1, "right": 2}
 
 
 @dataclass
@@ -57,7 +60,7 @@ def _process(arguments: Arguments) -> HolderProcess:
     from robot_client.rigs.yam_driver import YamDriver
 
     if arguments.realtime:
-        rights = "; ".join(f"{name} {answer}" for name, answer in take_rights().items())
+        rights = "; ".join(f"{name} {answer}" for name, answer in take_rights(_PLACES[arguments.arm]).items())
         print(f"holder {arguments.arm}: {rights}", flush=True)
     if emulated:
         from robot_client.emulator.port import EmulatorPort

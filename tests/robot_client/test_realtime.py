@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ def test_every_right_is_reported_as_got_or_refused() -> None:
     code = "import json, robot_client.realtime as r; print(json.dumps(r.take_rights()))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
     rights = json.loads(out)
-    assert set(rights) == {"scheduler", "memory lock", "garbage"}
+    assert set(rights) == {"scheduler", "processor", "memory lock", "garbage"}
     assert all(text.startswith(("got", "refused")) for text in rights.values())
 
 
@@ -26,3 +27,37 @@ def test_a_refused_scheduler_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("os.sched_setscheduler", refuse)
     assert realtime.fifo(50).startswith("refused")
     assert "ulimit -r 50" in realtime.fifo(50)
+
+
+def test_a_kernels_list_of_cores_is_read_and_an_isolated_core_is_preferred(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pinned: list[set[int]] = []
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(8)))
+    monkeypatch.setattr("os.sched_setaffinity", lambda process, cores: pinned.append(cores))
+    assert realtime.cores_of("2-4,7\n") == [2, 3, 4, 7]
+    assert realtime.cores_of("\n") == []
+    (tmp_path / "isolated").write_text("2-3\n")
+    assert [realtime.pin(place, tmp_path / "isolated")[:12] for place in (0, 1)] == ["got core 3, ", "got core 2, "]
+    assert realtime.pin(2, tmp_path / "isolated").startswith("refused") and "isolcpus" in realtime.pin(
+        2, tmp_path / "isolated"
+    )
+    assert realtime.pin(0, tmp_path / "none").startswith("got core 7, shared")
+    assert pinned == [{3}, {2}, {7}]
+
+
+def test_on_few_cores_only_the_loop_is_pinned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two real-time processes on one core would wait for each other."""
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1})
+    monkeypatch.setattr("os.sched_setaffinity", lambda process, cores: None)
+    assert realtime.pin(0, tmp_path / "none").startswith("got core 1")
+    assert realtime.pin(1, tmp_path / "none").startswith("refused: 2 cores")
+
+
+def test_a_core_that_is_refused_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def refuse(process: int, cores: set[int]) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1})
+    monkeypatch.setattr("os.sched_setaffinity", refuse)
+    assert "Invalid argument" in realtime.pin(0, tmp_path / "none")
