@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan refs clean \
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan refs results clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -47,6 +47,9 @@ bench-replan: install-demo ## time of a replan by branches
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)
 	@$(BIN)/yam-robot episode policy $(REFS)/episode --bundle $(BUNDLE) --references $(REFS)/answers.json --accept
+
+results: install-test ## statistics and docs/results/index.html from the stored raw results
+	@$(BIN)/yam-train analyse $(ARGS)
 
 clean: ## removes results of runs and benchmarks, and caches; keeps .venv, data and training (out/data, out/train)
 	rm -rf out/demo out/run out/bench .pytest_cache .hypothesis .mypy_cache .ruff_cache

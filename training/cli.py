@@ -1,4 +1,4 @@
-"""`yam-train`: demonstrations, training, publishing and evaluation."""
+"""`yam-train`: demonstrations, training, publishing, evaluation and its analysis."""
 
 from __future__ import annotations
 
@@ -87,6 +87,18 @@ def evaluate(
     evaluate_bundle(bundle, rotation, per_pair, first_seed, futures, splits, out, note, _say)
 
 
+def analyse(raw: Path = Path("docs/results/raw"), out: Path = Path("docs/results")) -> None:
+    """Statistics and the results page from stored raw outcomes; needs neither policy nor twin.
+
+    Args:
+        raw: folder of raw results, see its README.md.
+        out: where index.html and results.json go.
+    """
+    from training.analyse.command import analyse_results
+
+    analyse_results(raw, out, _say)
+
+
 def command() -> str:
     """The command line, as a manifest states it."""
     return shlex.join(["yam-train", *sys.argv[1:]])
@@ -101,7 +113,13 @@ def main() -> int:
     gl.choose()
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"demonstrations": demonstrations, "run": run, "publish": publish, "evaluate": evaluate}
+            {
+                "demonstrations": demonstrations,
+                "run": run,
+                "publish": publish,
+                "evaluate": evaluate,
+                "analyse": analyse,
+            }
         )
     except StackError as error:
         print(f"yam-train: {error}", file=sys.stderr)

@@ -1,0 +1,139 @@
+"""The page says what was measured, what was not, and reads what is stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from contract.errors import ConfigurationError
+from training.analyse.command import analyse_results
+from training.analyse.findings import findings
+from training.analyse.outcomes import read_results
+
+ROOT = Path(__file__).resolve().parents[3]
+ABOUT = 'policy = "toy"\nhead_seed = 1\n'
+
+
+def alike(now: object, kept: object) -> bool:
+    """Equal but for the ends of intervals, which may differ a little with numpy's random streams."""
+    if isinstance(now, dict) and isinstance(kept, dict):
+        return now.keys() == kept.keys() and all(alike(now[key], kept[key]) for key in now)
+    if isinstance(now, list) and isinstance(kept, list):
+        return len(now) == len(kept) and all(alike(*both) for both in zip(now, kept, strict=True))
+    return now == pytest.approx(kept, abs=0.02) if isinstance(now, float) else now == kept
+
+
+def line(split: str, seed: int, success: bool, ratio: float = 0.2, **more) -> str:
+    facts = {
+        "split": split, "object": "red cube", "receptacle": "box", "seed": seed, "success": success, "rows": 40,
+        "misplaced": None, "ratios": [ratio, ratio / 2], "phases": ["approach", "grasp"], "replan_ms": [10.0, 12.0],
+    }  # fmt: skip
+    return json.dumps({**facts, **more}) + "\n"
+
+
+def folder(root: Path, name: str, about: str, **files: str) -> Path:
+    made = root / name
+    made.mkdir(parents=True)
+    (made / "about.toml").write_text(ABOUT + about)
+    for file, content in files.items():
+        (made / f"{file.replace('__', '-')}.jsonl").write_text(content)
+    return made
+
+
+def test_what_is_stored_in_the_repository_is_read_and_the_page_is_up_to_date(tmp_path: Path) -> None:
+    analyse_results(ROOT / "docs/results/raw", tmp_path, lambda text: None)
+    now, kept = (json.loads((place / "results.json").read_text()) for place in (tmp_path, ROOT / "docs/results"))
+    assert alike(now, kept), "run `make results`"
+    assert (ROOT / "docs/results/index.html").stat().st_size > 10_000
+
+
+def test_nothing_on_the_page_comes_from_elsewhere(tmp_path: Path) -> None:
+    analyse_results(ROOT / "docs/results/raw", tmp_path, lambda text: None)
+    text = (tmp_path / "index.html").read_text()
+    assert not re.search(r"(src|href)=\"(?!#)", text) and "<script" not in text and "@import" not in text
+
+
+def test_figures_of_the_contract_are_there_with_value_interval_and_count_or_a_reason(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    found = findings(read_results(tmp_path))
+    wanted = [
+        found["id_success"],
+        *(found["ood_success"][mode] for mode in ("off", "constant", "adaptive", "inverted")),
+    ]
+    wanted += [found["ablation"]["masked"]["id"], found["tr_phase_effect"], found["tr_ood_spearman"]]
+    for one in wanted:
+        assert {"value", "interval", "count"} <= one.keys()
+        assert one["value"] is not None or one["reason"]
+    assert found["id_success"]["value"] == 1.0
+    assert found["ood_success"]["off"]["value"] is None
+
+
+def test_a_future_that_matters_is_said_to_matter_and_one_that_does_not_is_not(tmp_path: Path) -> None:
+    kept = "".join(line("id", i, True) for i in range(30))
+    lost = "".join(line("id", i, i % 3 == 0) for i in range(30))
+    about = 'use = ["headline", "ablation"]\n'
+    folder(tmp_path / "a", "x", about, rotation0__kept=kept, rotation0__masked=lost, rotation0__swapped=kept)
+    folder(tmp_path / "b", "x", about, rotation0__kept=kept, rotation0__masked=kept)
+    pages = []
+    for name in ("a", "b"):
+        analyse_results(tmp_path / name, tmp_path / "out" / name, lambda text: None)
+        pages.append((tmp_path / "out" / name / "index.html").read_text())
+    assert "The policy uses its future: success falls with future masked." in pages[0]
+    assert "the video does not help" in pages[1] and "uses its future" not in pages[1]
+
+
+def test_results_that_chose_a_setting_are_not_counted_for_it(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    folder(tmp_path, "b", 'use = ["choice"]\n', rotation0__kept__adaptive=line("ood", 1, True))
+    found = findings(read_results(tmp_path))
+    assert found["ood_success"]["adaptive"]["value"] is None
+    folder(tmp_path, "c", 'use = ["guidance"]\n', rotation0__kept__adaptive=line("ood", 1, True))
+    assert findings(read_results(tmp_path))["ood_success"]["adaptive"]["value"] == 1.0
+
+
+def test_a_sweep_gives_the_correlation_of_tr_and_gap(tmp_path: Path) -> None:
+    """Five designs whose gap falls as TR rises: rank correlation -1."""
+    for point in range(5):
+        id_lines = "".join(line("id", i, True, ratio=0.1 * (point + 1)) for i in range(10))
+        ood_lines = "".join(line("ood", i, i < 2 * point) for i in range(10))
+        about = f'use = ["sweep"]\nsigma = {point / 10 + 0.1}\n'
+        folder(tmp_path, f"d{point}", about, rotation0__kept=id_lines + ood_lines)
+    told = findings(read_results(tmp_path))["tr_ood_spearman"]
+    assert told["value"] == pytest.approx(-1.0) and told["count"] == 5
+    assert told["interval"][1] < 0.2
+
+
+def test_strengths_of_guidance_are_told_apart(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("ood", 1, True))
+    files = {f"rotation0__kept__constant__0.{i}": line("ood", 1, i == 1) for i in (1, 3)}
+    folder(tmp_path, "b", 'use = ["guidance"]\n', **files)
+    told = findings(read_results(tmp_path))["guidance"]
+    assert told["constant 0.1"]["ood"]["value"] == 1.0 and told["constant 0.3"]["ood"]["value"] == 0.0
+    assert told["constant 0.3"]["ood_minus_reference"]["value"] == -1.0
+
+
+def test_a_folder_that_nobody_described_is_named_and_not_counted(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "rotation0-kept.jsonl").write_text(line("id", 2, False))
+    results = read_results(tmp_path)
+    assert results.undescribed == ("b",)
+    assert findings(results)["id_success"]["count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "content", "message"),
+    [
+        ('use = ["headline"]\nfuture_ = "kept"\n', line("id", 1, True), r"about.toml, rotation0-kept.jsonl: future_"),
+        ('use = ["proof"]\n', line("id", 1, True), r"use"),
+        ('use = ["headline"]\n', line("id", 1, True) + "{}\n", r"rotation0-kept.jsonl, line 2"),
+        ('use = ["headline"]\n', line("id", 1, True, ratios=[0.1]), r"line 1.*lengths"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, about: str, content: str, message: str) -> None:
+    folder(tmp_path, "a", about, rotation0__kept=content)
+    with pytest.raises(ConfigurationError, match=message):
+        read_results(tmp_path)

@@ -1,0 +1,1 @@
+"""From stored raw outcomes to the results page and results.json."""

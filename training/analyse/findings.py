@@ -1,0 +1,163 @@
+"""Everything that is counted, as one JSON-ready value: results.json, from which the page is drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from training.analyse.entry import Entry, entry, rate_of
+from training.analyse.outcomes import Results, Tried, of_split
+from training.analyse.paired import success_difference
+from training.analyse.phase_effect import CONTACT, PLANNING, Reading, mean_over, standardised_difference
+from training.analyse.rank_correlation import LEAST_POINTS, spearman
+from training.analyse.resampling import Estimate
+from training.data.shard import PHASES
+
+FUTURES: Final = ("kept", "masked", "swapped", "moved")
+VARIANTS: Final = ("head_without_future", "backbone_without_video_loss", "behaviour_cloning")
+GUIDANCE: Final = ("off", "constant", "adaptive", "inverted")
+SPLITS: Final = ("id", "ood")
+LEAST_SWEEP: Final = 9
+_NO_PROBE: Final = "not noted (evaluate --probe)"
+
+
+def findings(results: Results) -> dict[str, Any]:
+    """The content of results.json."""
+    kept = results.tried("headline", future="kept", guidance="off", rotation=0)
+    masked = results.tried("headline", future="masked", guidance="off", rotation=0)
+    return {
+        "id_success": {**_success(kept, "id"), "future_masked": _success(masked, "id")},
+        "ood_success": {mode: _best_of(results, mode, "ood") for mode in GUIDANCE},
+        "ablation": _ablation(results),
+        "tr_phase_effect": _phases(kept),
+        "tr_ood_spearman": _sweep(results),
+        "guidance": _guidance(results),
+        "rotations": {str(rotation): _rotation(results, rotation) for rotation in range(4)},
+        "policy": _policy(results),
+    }
+
+
+def _success(tried: Sequence[Tried], split: str, reason: str = "not run") -> Entry:
+    part = of_split(tried, split)
+    return entry(rate_of([one.success for one in part]), reason, **_seeds(part))
+
+
+def _seeds(tried: Sequence[Tried]) -> dict[str, Any]:
+    return {"training_seeds": len({one.head_seed for one in tried}), "layout_seeds": len({one.seed for one in tried})}
+
+
+def _policy(results: Results) -> dict[str, Any]:
+    cells = [cell for cell, _ in results.where("headline")]
+    return {
+        "name": ", ".join(dict.fromkeys(cell.policy for cell in cells)),
+        "training_seeds": sorted({cell.head_seed for cell in cells}),
+    }
+
+
+def _best_of(results: Results, mode: str, split: str) -> Entry:
+    """Guidance of the bundle's own scale, else the strength with the most trials."""
+    methods = _methods(results, mode)
+    if not methods:
+        return entry(None)
+    name = max(methods, key=lambda method: (method == mode, len(of_split(methods[method], split))))
+    return {**_success(methods[name], split), "method": name}
+
+
+def _methods(results: Results, mode: str) -> dict[str, list[Tried]]:
+    by_method: dict[str, list[Tried]] = defaultdict(list)
+    use = "headline" if mode == "off" else "guidance"
+    for cell, tried in results.where(use, future="kept", guidance=mode, rotation=0, variant="main"):
+        by_method[cell.method] += tried
+    return by_method
+
+
+def _ablation(results: Results) -> dict[str, Any]:
+    reference = results.tried("ablation", variant="main", future="kept", guidance="off", rotation=0)
+    told: dict[str, Any] = {}
+    for future in FUTURES:
+        tried = results.tried("ablation", variant="main", future=future, guidance="off", rotation=0)
+        told[future] = _compared(tried, reference if future != "kept" else [])
+    for variant in VARIANTS:
+        tried = results.tried("ablation", variant=variant, guidance="off", rotation=0)
+        told[variant] = _compared(tried, reference)
+    return told
+
+
+def _compared(tried: Sequence[Tried], reference: Sequence[Tried]) -> dict[str, Entry]:
+    """Success, and how far it is from that of the reference on the same layouts and noise."""
+    told = {split: _success(tried, split) for split in SPLITS}
+    if reference:
+        for split in SPLITS:
+            found = success_difference(of_split(tried, split), of_split(reference, split))
+            told[f"{split}_minus_reference"] = entry(found, "no trials with the same seeds")
+    return told
+
+
+def _phases(kept: Sequence[Tried]) -> dict[str, Any]:
+    part = of_split(kept, "id")
+    told: dict[str, Any] = entry(standardised_difference(part), "no replans in planning and contact phases")
+    told["what"] = "Cohen's d of TR, approach and transport minus grasp and place"
+    readings: dict[Reading, str] = {"ratios": "not run", "mask_effect": _NO_PROBE, "swap_effect": _NO_PROBE}
+    for reading, reason in readings.items():
+        told[reading] = {
+            "planning": entry(mean_over(part, reading, PLANNING), reason),
+            "contact": entry(mean_over(part, reading, CONTACT), reason),
+            "d": entry(standardised_difference(part, reading), reason),
+            "by_phase": {phase: entry(mean_over(part, reading, (phase,)), reason) for phase in PHASES},
+        }
+    return told
+
+
+def _sweep(results: Results) -> dict[str, Any]:
+    points = [_point(results, design) for design in _designs(results)]
+    whole = [one for one in points if one["gap"] is not None and one["tr"] is not None]
+    found = spearman([one["tr"] for one in whole], [one["gap"] for one in whole])
+    told: dict[str, Any] = entry(found, f"{len(whole)} points of the sweep, at least {LEAST_POINTS} needed")
+    return {**told, "wanted_points": LEAST_SWEEP, "points": points}
+
+
+def _designs(results: Results) -> list[tuple[str, float | None, int | None]]:
+    return sorted({cell.design for cell, _ in results.where("sweep", variant="main")}, key=repr)
+
+
+def _point(results: Results, design: tuple[str, float | None, int | None]) -> dict[str, Any]:
+    """TR over ID episodes and the gap ID - OOD of one design."""
+    tried = [
+        one
+        for cell, part in results.where("sweep", variant="main", future="kept", guidance="off", rotation=0)
+        if cell.design == design
+        for one in part
+    ]
+    ratios = [ratio for one in of_split(tried, "id") for ratio in one.ratios]
+    rates = {split: _success(tried, split) for split in SPLITS}
+    id_rate, ood_rate = (rates[split]["value"] for split in SPLITS)
+    gap = None if id_rate is None or ood_rate is None else id_rate - ood_rate
+    return {
+        "adaptation": design[0], "sigma": design[1], "horizon": design[2], **rates,
+        "tr": float(np.mean(ratios)) if ratios else None, "gap": gap,
+    }  # fmt: skip
+
+
+def _guidance(results: Results) -> dict[str, Any]:
+    reference = results.tried("headline", future="kept", guidance="off", rotation=0)
+    told: dict[str, Any] = {}
+    for mode in GUIDANCE:
+        methods = _methods(results, mode) or {mode: []}
+        for name, tried in sorted(methods.items()):
+            told[name] = _compared(tried, [] if mode == "off" else reference)
+            told[name]["replan_ms"] = entry(_median_ms(tried))
+    return told
+
+
+def _median_ms(tried: Sequence[Tried]) -> Estimate | None:
+    """Median time of a replan; the interval is from the 5th to the 95th percentile of replans, not of the median."""
+    times = [value for one in tried for value in one.replan_ms]
+    return Estimate(*(float(np.percentile(times, p)) for p in (50, 5, 95)), len(times)) if times else None
+
+
+def _rotation(results: Results, rotation: int) -> dict[str, Entry]:
+    tried = results.tried("headline", future="kept", guidance="off", rotation=rotation, variant="main")
+    return {split: _success(tried, split) for split in SPLITS}

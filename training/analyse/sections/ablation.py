@@ -1,0 +1,73 @@
+"""2. Does the video help?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from training.analyse.charts import intervals
+from training.analyse.findings import FUTURES, VARIANTS
+from training.analyse.outcomes import Results
+from training.analyse.section import Section, mark, paragraph, points_text, rate_text, resolved, state_of, table
+
+NAMES = {
+    "kept": "future kept (as served)",
+    "masked": "future masked",
+    "swapped": "future of another instruction",
+    "moved": "future of another moment",
+    "head_without_future": "head trained without future",
+    "backbone_without_video_loss": "backbone without video loss",
+    "behaviour_cloning": "behaviour cloning",
+}
+
+
+def section(found: dict[str, Any], results: Results) -> Section:
+    """Success of each arm, and its paired difference from the policy as served."""
+    arms = found["ablation"]
+    marks = [
+        mark(f"{NAMES[arm]}{', held-out' if split == 'ood' else ''}", rates[split], rate_text(rates[split]), tone)
+        for arm, rates in arms.items()
+        for split, tone in (("id", "blue"), ("ood", "orange"))
+        if rates["id"]["value"] is not None or split == "id"
+    ]
+    rows = [
+        (NAMES[arm], *(points_text(rates[f"{split}_minus_reference"]) for split in ("id", "ood")))
+        for arm, rates in arms.items()
+        if "id_minus_reference" in rates and rates["id"]["value"] is not None
+    ]
+    body = intervals(marks, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), "%")
+    if rows:
+        body += table(("minus the policy as served, same layouts and noise", "seen pairs", "held-out pairs"), rows)
+    return Section(
+        "Ablation: kept, masked, swapped, never had",
+        state_of([arms[arm]["id"] for arm in (*FUTURES, *VARIANTS)]),
+        _answer(arms),
+        body + paragraph("Blue: seen pairs. Orange: held-out pairs.", soft=True),
+    )
+
+
+def _answer(arms: dict[str, Any]) -> str:
+    tested = [arm for arm in ("masked", "swapped", "moved") if arms[arm]["id"]["value"] is not None]
+    if not tested:
+        return "Not run."
+    if not any(_tried(arms[arm]) for arm in tested):
+        return "No trials with the same seeds as the policy as served, so nothing can be compared."
+    hurt = [NAMES[arm] for arm in tested if _hurts(arms[arm])]
+    if hurt:
+        return f"The policy uses its future: success falls with {' and '.join(hurt)}."
+    worst = min(arms[arm][f"{split}_minus_reference"]["interval"][0] for arm in tested for split in _tried(arms[arm]))
+    return (
+        f"No effect of the future on success was found: {', '.join(NAMES[arm] for arm in tested)} "
+        "differ from the policy as served by no more than noise, so as far as this shows, the video does not help. "
+        f"A loss of up to {-100 * min(worst, 0):.0f} points is not ruled out."
+    )
+
+
+def _tried(rates: dict[str, Any]) -> list[str]:
+    return [split for split in ("id", "ood") if rates[f"{split}_minus_reference"]["value"] is not None]
+
+
+def _hurts(rates: dict[str, Any]) -> bool:
+    return any(
+        resolved(rates[f"{split}_minus_reference"]) and rates[f"{split}_minus_reference"]["value"] < 0
+        for split in ("id", "ood")
+    )
