@@ -24,6 +24,7 @@ _KINDS: Final[dict[str, Any]] = {
         m.PlanRequest,
         m.PolicyReady,
         m.PlanFailure,
+        m.CameraAges,
         m.PersonEvent,
         m.TickBatch,
         m.LoopStatus,

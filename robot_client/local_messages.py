@@ -3,7 +3,7 @@
 | from | to | messages |
 |---|---|---|
 | loop | planner | `PlanRequest` |
-| planner | loop | `PolicyReady`, `ActionChunk` (masses stripped), `PlanFailure` |
+| planner | loop | `PolicyReady`, `ActionChunk` (masses stripped), `PlanFailure`, `CameraAges` |
 | supervisor | loop | `PersonEvent` |
 | loop | supervisor, recorder | `TickBatch`, `LoopStatus` |
 | planner | supervisor | `PolicyReady`, `PlanFailure`, `ReplanRecord` |
@@ -30,6 +30,10 @@ PersonAct = Literal[
     "power_off",
     "engage",
     "replay",
+    "teleop",
+    "external",
+    "clutch",
+    "alive",
     "hold",
     "release",
     "home",
@@ -86,10 +90,21 @@ class PlanFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class CameraAges:
+    """How old the newest image is of every camera the policy looks at. The loop, which sees no image, watches it."""
+
+    stamp_ns: int
+    ages_ns: Mapping[str, int]
+    """Role of the station's camera -> age at stamp_ns."""
+
+
+@dataclass(frozen=True, slots=True)
 class PersonEvent:
     """What a person did. `text` is the instruction for "instruction", a confirmation for "relax" and "power_off".
 
     enable: torque on, told seeded from measured. engage: hand the arms to the policy. replay: hand them to the episode.
+    teleop: hand them, or with the text "left" or "right" one of them, to the leader. external: hand them to the
+    external trajectory. clutch: "open" or "close" the leader's clutch. alive: a sign of life of the operator.
     hold, stop: brake and hold. release: HOLD to IDLE. home, park: move to that pose of the station. finish: end of the
     run; brake, hold, on the twin park, then exit. relax, power_off: on real arms only at rest, and only with the text
     "supported".
@@ -141,6 +156,8 @@ class TickBatch:
     """(N,) int32"""
     clips: NDArray
     """(N, 14) uint8, bits of `robot_client.safety.Clip`."""
+    intervention: NDArray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """(N,) uint8, bit per arm (left 1, right 2) that a person moved in place of the policy."""
     safety_ns: NDArray = field(default_factory=lambda: np.zeros(0, np.int64))
     """(N,) int64, duration of limiting the target."""
     command_ns: NDArray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -232,6 +249,7 @@ LocalMessage: TypeAlias = (
     PlanRequest
     | PolicyReady
     | PlanFailure
+    | CameraAges
     | PersonEvent
     | TickBatch
     | LoopStatus

@@ -9,6 +9,7 @@ import numpy as np
 
 from contract.errors import ActionError, RigError
 from robot_client.clock import Clock
+from robot_client.control_source import arms_bits
 from robot_client.modes import MOVING, TORQUE_ON, Event, Mode
 from robot_client.pacer import Beat
 from robot_client.pilot import Pilot
@@ -18,6 +19,7 @@ from robot_client.safety.limits import Clip, Limits, Told, Verdict, seeded
 from robot_client.safety.veto import checked_target
 from robot_client.sources.base import Asked, Moment
 from robot_client.ticks import TickRecord
+from robot_client.watchdogs import Watchdogs
 
 _NOTHING = Asked(None)
 _LET_GO = {
@@ -43,10 +45,11 @@ class Loop:
         joints_max_age_ns: int,
         inbox: Callable[[Moment | None], None],
         record: Callable[[TickRecord], None],
+        watchdogs: Watchdogs,
     ) -> None:
         self._clock, self._rig, self._pilot, self._limits = clock, rig, pilot, limits
         self._joints_max_age_ns = joints_max_age_ns
-        self._inbox, self._record = inbox, record
+        self._inbox, self._record, self._watchdogs = inbox, record, watchdogs
         self._mode = pilot.state.mode
         self._told: Told | None = None
         self._read_failed = False
@@ -73,6 +76,7 @@ class Loop:
             self._told = self._told.after_skipping(beat.skipped)
         self._read()
         self._inbox(self._moment(beat))
+        self._watch()
         self._follow_mode()
         asked, verdict = self._drive(beat)
         self._follow_mode()
@@ -100,6 +104,22 @@ class Loop:
         if age_ns > self._joints_max_age_ns and self._mode in MOVING | {Mode.IDLE}:
             self.counts["joints_late"] += 1
             self._pilot.happens(Event.WATCHDOG, f"joints are {age_ns / 1e6:.0f} ms old")
+
+    def _watch(self) -> None:
+        """Whatever a watchdog has to say is a reason to hold."""
+        if self.reading is None:
+            return
+        planning = self._pilot.planning
+        why = self._watchdogs.look(
+            self._pilot.state.mode,
+            self._clock.now_ns(),
+            self.reading.stamp_ns,
+            None if self._told is None else self._told.position,
+            self.reading.positions,
+            None if planning is None else planning.asked_ns,
+        )
+        if why:
+            self._pilot.happens(Event.WATCHDOG, why)
 
     def _age_ns(self, reading: JointReading) -> int:
         return self._clock.now_ns() - reading.stamp_ns
@@ -189,6 +209,7 @@ class Loop:
             fraction=asked.fraction,
             chunk_id=asked.chunk_id,
             clips=None if verdict is None else verdict.clips,
+            intervention=arms_bits(self._pilot.intervention),
             safety_ns=0 if verdict is None else self._spent_ns[0],
             command_ns=0 if verdict is None else self._spent_ns[1],
         )

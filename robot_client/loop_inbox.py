@@ -10,11 +10,13 @@ from contract.errors import StackError
 from contract.types import ActionChunk
 from robot_client import local_codec
 from robot_client.channel import Channel
-from robot_client.local_messages import LocalMessage, PersonEvent, PlanFailure, PolicyReady
+from robot_client.clock import Clock
+from robot_client.local_messages import CameraAges, LocalMessage, PersonEvent, PlanFailure, PolicyReady
 from robot_client.modes import Event
 from robot_client.pilot import Pilot
 from robot_client.sources.base import Moment
 from robot_client.sources.policy import PolicySource
+from robot_client.watchdogs import Watchdogs
 
 MOST: Final = 16
 """Messages of one channel in one tick; the rest waits for the next."""
@@ -30,9 +32,12 @@ class LoopInbox:
         pilot: Pilot,
         make_policy: Callable[[PolicyReady], PolicySource],
         end: Callable[[str], None],
+        watchdogs: Watchdogs,
+        clock: Clock,
     ) -> None:
         self._supervisor, self._planner, self._pilot = supervisor, planner, pilot
         self._make_policy, self._end = make_policy, end
+        self._watchdogs, self._clock = watchdogs, clock
         self.refusal: Callable[[PersonEvent], str] = _nothing_refused
         """Why the rig does not let a person do this now; empty = it does."""
         self._ready: PolicyReady | None = None
@@ -43,7 +48,7 @@ class LoopInbox:
         """Hand over what has arrived. `may_enable`: there is a fresh reading to seed told from."""
         for message in self._messages(self._supervisor):
             if isinstance(message, PersonEvent):
-                self._person(message, may_enable)
+                self._person(message, may_enable, moment)
         for message in self._messages(self._planner):
             self._plan(message, moment)
         if self._supervisor.closed:
@@ -65,14 +70,15 @@ class LoopInbox:
             messages.append(message)
         return messages
 
-    def _person(self, event: PersonEvent, may_enable: bool) -> None:
+    def _person(self, event: PersonEvent, may_enable: bool, moment: Moment | None) -> None:
+        self._watchdogs.operator.heard(self._clock.now_ns())
         if event.act == "enable" and not may_enable:
             self._pilot.refuse("enable refused: no fresh joint reading")
             return
         if refusal := self.refusal(event):
             self._pilot.refuse(refusal)
             return
-        self._pilot.person(event)
+        self._pilot.person(event, moment)
         if event.act == "finish":
             self._end("end of the run")
 
@@ -80,7 +86,10 @@ class LoopInbox:
         if isinstance(message, PolicyReady):
             if message != self._ready:
                 self._ready = message
+                self._watchdogs.cameras.forget()
                 self._pilot.adopt(self._make_policy(message))
+        elif isinstance(message, CameraAges):
+            self._watchdogs.cameras.heard(message.ages_ns, message.stamp_ns)
         elif moment is None:
             self.counts["answers_without_arms"] += 1
         elif isinstance(message, ActionChunk):

@@ -47,6 +47,9 @@ from robot_client.sources.base import Moment, TargetSource
 from robot_client.sources.policy import PolicySource
 from robot_client.sources.pose import PoseSource
 from robot_client.sources.replanner import PlanSettings
+from robot_client.teleop.mail import MailedLeader
+from robot_client.teleop.source import TeleopSource
+from robot_client.watchdogs import Watchdogs
 
 _POSE_SHARE: Final = {False: 0.35, True: 0.8}
 """Share of the speed limits on the way to a pose: on real arms with people near, and on rigs that park themselves."""
@@ -78,12 +81,17 @@ class LoopProcess:
             self.pilot.episode = _episode(config, limits, _POSE_SHARE[parks_itself])
         self.ending = Ending(self.pilot, parks_itself)
         self._planner = planner
-        self.inbox = LoopInbox(supervisor, planner, self.pilot, partial(self._policy, limits), self.end)
+        self.leader = _leader(config, clock)
+        if self.leader is not None:
+            self.pilot.teleop = TeleopSource(self.leader, station.teleop, limits)
+        self.watchdogs = Watchdogs(station.watchdogs)
+        make_policy = partial(self._policy, limits)
+        self.inbox = LoopInbox(supervisor, planner, self.pilot, make_policy, self.end, self.watchdogs, clock)
         self.inbox.refusal = self._refusal
         self._alarm = rig.alarm if isinstance(rig, RaisesAlarms) else None
         self.reporter = Reporter(supervisor, self.pilot, {}, recorder, config.report_ticks)
         age_ns = int(station.timing.joints_max_age_ms * NS_PER_MS)
-        self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record)
+        self.loop = Loop(clock, rig, self.pilot, limits, age_ns, self._drain, self.reporter.record, self.watchdogs)
         self._to_enable = config.enable_on_start
         self._told_to_end = ""
 
@@ -101,6 +109,8 @@ class LoopProcess:
         self._rig.open()
         with ExitStack() as leaving:  # each is done although another fails, the last one first
             leaving.callback(self._rig.close)
+            if self.leader is not None:
+                leaving.callback(self.leader.close)
             leaving.callback(self._last_status)
             leaving.callback(self.reporter.flush)
             leaving.push(self._hold_after)
@@ -127,6 +137,8 @@ class LoopProcess:
     def _drain(self, moment: Moment | None) -> None:
         if self._alarm is not None:
             self.reporter.notes["alarm"] = self._alarm()
+        if self.pilot.teleop is not None:
+            self.reporter.notes["teleop"] = self.pilot.teleop.waiting
         may_enable = self.loop.fresh
         if self._to_enable and may_enable:
             self._to_enable = False
@@ -159,7 +171,13 @@ class LoopProcess:
 def _pilot(station: Station, limits: Limits, parks_itself: bool) -> Pilot:
     share = _POSE_SHARE[parks_itself]
     poses = {name: PoseSource(name, getattr(station.poses, name).vector(), limits, share) for name in ("home", "park")}
-    return Pilot(poses, parks_itself)
+    return Pilot(poses, parks_itself, limits)
+
+
+def _leader(config: LoopConfig, clock: Clock) -> MailedLeader | None:
+    if not config.leader_dir:
+        return None
+    return MailedLeader(Path(config.leader_dir), config.leader, config.leader_align, clock)
 
 
 def _episode(config: LoopConfig, limits: Limits, share: float) -> TargetSource:

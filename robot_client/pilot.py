@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from contract.layout import ARMS, Arm
 from contract.types import ActionChunk
+from robot_client.intervention import Intervention
 from robot_client.local_messages import PersonEvent, PlanFailure
 from robot_client.modes import MOVING, TABLE, Event, Mode, ModeState
-from robot_client.sources.base import Asked, Moment, TargetSource
+from robot_client.safety.limits import Limits
+from robot_client.sources.base import Asked, Continues, Moment, Refuses, TargetSource
 from robot_client.sources.hold import HoldSource
 from robot_client.sources.policy import PolicySource
+from robot_client.sources.shared import SharedSource
+from robot_client.teleop.source import TeleopSource
 
 _PERSON: Final[Mapping[str, Event]] = {
     "enable": Event.ENABLE,
@@ -19,25 +24,40 @@ _PERSON: Final[Mapping[str, Event]] = {
     "power_off": Event.POWER_OFF,
     "engage": Event.ENGAGE,
     "replay": Event.ENGAGE,
+    "teleop": Event.ENGAGE,
+    "external": Event.ENGAGE,
     "hold": Event.HOLD,
     "stop": Event.HOLD,
     "release": Event.RELEASE,
     "home": Event.PARK,
     "park": Event.PARK,
 }
+_MISSING: Final[Mapping[str, str]] = {
+    "engage": "no policy server has answered yet",
+    "replay": "no episode was given",
+    "teleop": "no leader was given",
+    "external": "nothing offers an external trajectory",
+}
+_TAKEN_MODES: Final = frozenset({Mode.POLICY, Mode.TELEOP, Mode.REPLAY, Mode.EXTERNAL})
 
 
 class Pilot:
-    """One source drives at a time. `poses` are the sources of "home" and "park"."""
+    """One source drives at a time. `poses` are the sources of "home" and "park".
 
-    def __init__(self, poses: Mapping[str, TargetSource], parks_itself: bool) -> None:
-        self._poses, self._parks_itself = poses, parks_itself
+    `episode`, `teleop` and `external` are what a person's "replay", "teleop" and "external" hand the arms to; None =
+    there is none. A source that is one of `sources.base.Refuses` may refuse, and then everything stays as it was.
+    """
+
+    def __init__(self, poses: Mapping[str, TargetSource], parks_itself: bool, limits: Limits | None = None) -> None:
+        self._poses, self._parks_itself, self._limits = poses, parks_itself, limits
         self._hold = HoldSource()
         self._driver: TargetSource = self._hold
         self._begun_epoch = 0
+        self._intervention = Intervention()
         self.policy: PolicySource | None = None
         self.episode: TargetSource | None = None
-        """What a person's "replay" hands the arms to."""
+        self.teleop: TeleopSource | None = None
+        self.external: TargetSource | None = None
         self.state = ModeState()
         self.instruction = ""
         self.notice = ""
@@ -46,27 +66,31 @@ class Pilot:
 
     @property
     def driver(self) -> str:
-        """Name of the source that drives."""
+        """Name of the source that drives; `robot_client.control_source.per_arm` takes it apart."""
         return self._driver.name
+
+    @property
+    def intervention(self) -> tuple[Arm, ...]:
+        """Arms that a person moves in place of the policy."""
+        by_hand = self._driver is self.teleop or isinstance(self._driver, SharedSource)
+        return self._intervention.arms(self.teleop.arms if by_hand and self.teleop is not None else ())
 
     def adopt(self, policy: PolicySource) -> None:
         """A policy can be engaged from now on. If another one drives, the arms hold first."""
-        if self._drives(self.policy):
+        if self._planning:
             self.happens(Event.WATCHDOG, "the policy server changed")
         self.policy = policy
 
-    def person(self, event: PersonEvent) -> None:
+    def person(self, event: PersonEvent, moment: Moment | None = None) -> None:
         """What a person did. What cannot be done now is counted and changes nothing."""
         if event.act == "instruction":
             self._instruct(event.text)
         elif event.act == "finish":
             self.happens(Event.INTERRUPT, "end of the run")
-        elif event.act == "engage" and self.policy is None:
-            self.refuse("engage refused: no policy server has answered yet")
-        elif event.act == "replay" and self.episode is None:
-            self.refuse("replay refused: no episode was given")
-        else:
-            self._act(event.act)
+        elif event.act == "clutch":
+            self._clutch(event.text)
+        elif event.act != "alive":
+            self._act(event, moment)
 
     def happens(self, event: Event, reason: str) -> None:
         """An event of any kind; a change of mode changes the source with it."""
@@ -76,10 +100,10 @@ class Pilot:
             self.counts[f"event_{event.value}"] += 1
         if self.state is before:
             return
-        if self.state.mode is Mode.POLICY and before.mode is Mode.HANDOFF and self.policy is not None:
-            self.policy.continue_as(self.state.epoch)
-            self._begun_epoch = self.state.epoch
-        elif self.state.mode is Mode.REPLAY and before.mode is Mode.HANDOFF:
+        self._intervention.mode(self.state.mode)
+        if self.state.mode in _TAKEN_MODES and before.mode is Mode.HANDOFF:
+            if isinstance(self._driver, Continues):
+                self._driver.continue_as(self.state.epoch)
             self._begun_epoch = self.state.epoch
         elif self.state.mode not in MOVING:
             self._driver = self._hold
@@ -95,31 +119,71 @@ class Pilot:
 
     def chunk(self, chunk: ActionChunk, moment: Moment) -> None:
         """An answer of the policy server."""
-        if self._drives(self.policy) and self.policy is not None and self._begun_epoch == self.state.epoch:
-            self.policy.take(chunk, moment)
+        planning = self.planning
+        if planning is not None:
+            planning.take(chunk, moment)
         else:
             self.counts["refused_not_driving"] += 1
 
     def failure(self, failure: PlanFailure, now_ns: int) -> None:
         """A request without an answer."""
-        if self._drives(self.policy) and self.policy is not None:
-            self.policy.fail(failure, now_ns)
+        if self._planning is not None:
+            self._planning.fail(failure, now_ns)
 
-    def _drives(self, source: TargetSource | None) -> bool:
-        return source is not None and self._driver is source
+    @property
+    def planning(self) -> PolicySource | None:
+        """The policy while it drives an arm; not before it has begun, when its last plan is an old one."""
+        return self._planning if self._begun_epoch == self.state.epoch else None
 
-    def _act(self, act: str) -> None:
-        before = self.state
-        self.happens(_PERSON[act], f"{act} by a person")
-        if _PERSON[act] not in TABLE[before.mode]:
+    @property
+    def _planning(self) -> PolicySource | None:
+        driver = self._driver
+        policy = driver.policy if isinstance(driver, SharedSource) else driver
+        return policy if isinstance(policy, PolicySource) else None
+
+    def _act(self, event: PersonEvent, moment: Moment | None) -> None:
+        act, before = event.act, self.state
+        source = self._source_of(event)
+        if act in _MISSING and source is None:
+            self.refuse(f"{act} refused: {_MISSING[act]}")
+        elif _PERSON[act] not in TABLE[before.mode]:
             self.refuse(f"{act} changes nothing in {before.mode.value}")
-        elif act == "engage" and self.policy is not None and self.state.mode is Mode.HANDOFF:
+        elif isinstance(source, Refuses) and (why := source.refusal(event.text, moment)):
+            self.refuse(why)
+        else:
+            driver = self._chosen(source, event)
+            self.happens(_PERSON[act], f"{act} by a person")
+            if driver is not None and self.state.mode in (Mode.HANDOFF, Mode.PARK):
+                self._driver = driver
+
+    def _source_of(self, event: PersonEvent) -> TargetSource | None:
+        offers: dict[str, TargetSource | None] = {
+            "engage": self.policy,
+            "replay": self.episode,
+            "teleop": self.teleop,
+            "external": self.external,
+        }
+        return offers.get(event.act, self._poses.get(event.act))
+
+    def _chosen(self, source: TargetSource | None, event: PersonEvent) -> TargetSource | None:
+        """What drives after the handoff: with one arm taken out of the policy's hands, both sources."""
+        if source is self.policy and self.policy is not None:
             self.policy.instruction = self.instruction
-            self._driver = self.policy
-        elif act == "replay" and self.episode is not None and self.state.mode is Mode.HANDOFF:
-            self._driver = self.episode
-        elif act in self._poses and self.state.mode is Mode.PARK:
-            self._driver = self._poses[act]
+        if not isinstance(source, TeleopSource):
+            return source
+        running, before = self._planning, source.arms
+        source.choose(event.text)
+        again = isinstance(self._driver, SharedSource) and before == source.arms
+        shared = source.arms != ARMS and (self.state.mode is Mode.POLICY or again)
+        if shared and running is not None and self._limits is not None:
+            return SharedSource(source, running, self._limits)
+        return source
+
+    def _clutch(self, text: str) -> None:
+        if self.teleop is None or text not in ("open", "close"):
+            self.refuse(f"clutch refused: {'open or close' if self.teleop else _MISSING['teleop']}")
+        else:
+            self.teleop.clutch(closed=text == "close")
 
     def _instruct(self, text: str) -> None:
         self.instruction = text

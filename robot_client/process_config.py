@@ -25,6 +25,11 @@ class RigConfig(Strict):
     "yam", which knows its own."""
     frames_dir: str = ""
     """Mailbox folder of the cameras, for "yam" and "ros"; empty: none, or the same as `run_dir`."""
+    inject: str = ""
+    """Faults to rehearse (`robot_client.inject.grammar`), on "sim" and "ideal" only; empty: none."""
+    inject_seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
+    inject_dir: str = ""
+    """Folder where the supervisor says when it engaged; with `inject`."""
 
 
 class LoopConfig(RigConfig):
@@ -42,6 +47,12 @@ class LoopConfig(RigConfig):
     """Episode folder or .mcap that "replay" runs; empty: none."""
     episode_speed: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
     """1 = as fast as it was."""
+    leader_dir: str = ""
+    """Folder of a leader's mailboxes (`robot_client.teleop.mail`), for "teleop"; empty: none."""
+    leader: str = ""
+    """The leader's name in messages."""
+    leader_align: Literal["leader", "follower"] = "follower"
+    """Who moves at a takeover."""
     realtime: bool = True
     """Ask for SCHED_FIFO, locked memory and a frozen collector."""
     report_ticks: Annotated[int, Field(ge=1, le=20)] = 20

@@ -34,6 +34,8 @@ class TickRecord:
     fraction: float
     chunk_id: str
     clips: NDArray[np.uint8] | None
+    intervention: int = 0
+    """Bit per arm that a person moved in place of the policy (`control_source.arms_bits`)."""
     safety_ns: int = 0
     """Duration of limiting the target."""
     command_ns: int = 0
@@ -65,6 +67,7 @@ def batch_of(records: Sequence[TickRecord], first_tick: int = 0) -> TickBatch:
         fraction=np.array([record.fraction for record in records], np.float64),
         chunk=chunk,
         clips=np.array([_UNCHANGED if record.clips is None else record.clips for record in records], np.uint8),
+        intervention=np.array([record.intervention for record in records], np.uint8),
         safety_ns=np.array([record.safety_ns for record in records], np.int64),
         command_ns=np.array([record.command_ns for record in records], np.int64),
     )

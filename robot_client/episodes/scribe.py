@@ -10,6 +10,7 @@ import numpy as np
 
 from contract.layout import CHANNELS
 from contract.types import Observation
+from robot_client.control_source import arms_of_bits, per_arm
 from robot_client.episodes import channels as topics
 from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.observations import header_text, observation_id, png_of
@@ -27,7 +28,7 @@ class Scribe:
 
     def __init__(self, time: RosTime, add: Add, step_ns: int = 0) -> None:
         self._time, self._add = time, add
-        self._mode: tuple[str, str, int] | None = None
+        self._mode: tuple[str, str, int, int] | None = None
         self._instruction: str | None = None
         self.step_ns = step_ns
         """Time between two rows; set once a policy is there."""
@@ -80,11 +81,15 @@ class Scribe:
     def _tick(self, batch: TickBatch, i: int, number: int) -> None:
         given_ns, due_ns = int(batch.stamp_ns[i]), int(batch.deadline_ns[i])
         chunk = batch.chunks[batch.chunk[i]] if batch.chunk[i] >= 0 else ""
-        mode = (batch.modes[batch.mode[i]], batch.sources[batch.source[i]], int(batch.epoch[i]))
+        mode = (
+            batch.modes[batch.mode[i]],
+            batch.sources[batch.source[i]],
+            int(batch.epoch[i]),
+            int(batch.intervention[i]),
+        )
         if mode != self._mode:
             self._mode = mode
-            text = ros.text(_json(dict(zip(("mode", "source", "epoch"), mode, strict=True))))
-            self._add(topics.MODE, number, self._time.of(due_ns), text)
+            self._add(topics.MODE, number, self._time.of(due_ns), ros.text(_json(_mode_fields(*mode))))
         self._joints(topics.JOINT_STATES, number, int(batch.measured_stamp_ns[i]), "", batch.measured[i])
         self._joints(topics.JOINT_REQUESTS, number, due_ns, chunk, batch.asked[i])
         self._joints(topics.JOINT_COMMANDS, number, given_ns, mode[1], batch.told[i])
@@ -115,6 +120,17 @@ def _tick_values(batch: TickBatch, i: int) -> np.ndarray:
         batch.measured_stamp_ns[i],
     )
     return np.array(values, np.int64)
+
+
+def _mode_fields(mode: str, source: str, epoch: int, intervention: int) -> dict[str, Any]:
+    """The control source of each arm, and the arms that a person moves in place of the policy."""
+    return {
+        "mode": mode,
+        "source": source,
+        "epoch": epoch,
+        **per_arm(source),
+        "intervention": list(arms_of_bits(intervention)),
+    }
 
 
 def _answer_fields(record: ReplanRecord, name: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from robot_client.channel import Channel
 from robot_client.clock import NS_PER_MS, NS_PER_S, Clock
 from robot_client.episodes.feed import FeedMessage, FeedSender
 from robot_client.link.asked import Answer
-from robot_client.local_messages import PlanFailure, PlanRequest, PolicyReady, ReplanRecord
+from robot_client.local_messages import CameraAges, PlanFailure, PlanRequest, PolicyReady, ReplanRecord
 from robot_client.planner.observe import look, observation_of
 from robot_client.planner.policy_link import PlannerLink
 from robot_client.planner.records import Pending, ready_of, record_of
@@ -26,6 +26,8 @@ from robot_client.rigs.base import Rig
 _NO_MASSES = np.zeros((0, 0, 0, 0, 2), np.float32)
 _AGAIN_NS = 2 * NS_PER_S
 """Between two tries after a server refused us, and between two reports of the same trouble."""
+_AGES_NS = 100 * NS_PER_MS
+"""Between two reports of the cameras' ages."""
 
 
 class Planner:
@@ -54,6 +56,7 @@ class Planner:
         self._try_again_ns = clock.now_ns() + _AGAIN_NS
         self._told = ""
         self._said, self._said_ns = "", 0
+        self._ages_ns = 0
 
     @property
     def over(self) -> bool:
@@ -64,6 +67,7 @@ class Planner:
         """Wait at most `timeout_s` for something to do, and do all there is."""
         answers = self._link.poll(timeout_s, (self._loop.fileno(), self._supervisor.fileno()))
         self._watch_link()
+        self._report_ages()
         for answer in answers:
             self._answered(answer)
         request = self._newest_request()
@@ -100,6 +104,18 @@ class Planner:
             local_codec.send(channel, self._ready)
         self._keep(Welcome(info))
         self._keep(self._ready)
+
+    def _report_ages(self) -> None:
+        """Numbers for the loop, which watches the cameras although it sees no image."""
+        now_ns = self._clock.now_ns()
+        if self._ready is None or now_ns < self._ages_ns:
+            return
+        self._ages_ns = now_ns + _AGES_NS
+        frames = self._rig.frames()
+        looked_at = [camera.role for camera in self._cameras.values() if camera.role in frames]
+        ages = {role: now_ns - frames[role].stamp_ns for role in looked_at}
+        if ages:
+            local_codec.send(self._loop, CameraAges(now_ns, ages))
 
     def _newest_request(self) -> PlanRequest | None:
         newest: PlanRequest | None = None

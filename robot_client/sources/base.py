@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,28 @@ class Asked:
 class TargetSource(Protocol):
     """Asked once a tick while it drives. Taking over is its own ramp from `told`, never a second loop."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """As every recorded tick carries it."""
 
     def begin(self, moment: Moment) -> None:
         """This source drives from now on; the arms are at `moment.told` and may still move."""
 
     def ask(self, moment: Moment) -> Asked:
         """The target of this tick. Never waits."""
+
+
+@runtime_checkable
+class Continues(Protocol):
+    """A source that must know when the mode changes under it without a change of course."""
+
+    def continue_as(self, epoch: int) -> None:
+        """The handoff to this source is over; `epoch` is the new one."""
+
+
+@runtime_checkable
+class Refuses(Protocol):
+    """A source that cannot always be handed the arms."""
+
+    def refusal(self, text: str, moment: Moment | None) -> str:
+        """Why a person may not hand over now, with what they said; empty = they may. Changes nothing."""

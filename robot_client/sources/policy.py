@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from contract.layout import Arm, arm_of
 from contract.types import ActionChunk
 from robot_client.chunk_buffer import ChunkBuffer
 from robot_client.chunk_entry import Entry, Refusal, RowTarget
@@ -46,7 +47,12 @@ class PolicySource:
         self._hopeless = ""
         self._since_ns = 0
         self._epoch = 0
+        self._asked_at: dict[int, int] = {}
         self.instruction = ""
+        self.by_hand: tuple[Arm, ...] = ()
+        """Arms that a person moves meanwhile; the policy's rows for them do not run."""
+        self.asked_ns = 0
+        """When the observation of the running plan was asked for."""
         self.counts: Counter[str] = Counter()
 
     def begin(self, moment: Moment) -> None:
@@ -55,6 +61,8 @@ class PolicySource:
         self._ramp, self._taken = None, False
         self._vetoed = self._last_failure = self._hopeless = ""
         self._since_ns, self._epoch = moment.now_ns, moment.epoch
+        self.by_hand, self.asked_ns = (), 0
+        self._asked_at = {}
 
     def continue_as(self, epoch: int) -> None:
         """The mode changed without a change of course: rows go on, anything in flight is void."""
@@ -77,6 +85,9 @@ class PolicySource:
         """Enter a chunk that came back."""
         first = self._buffer.row_at(moment.now_ns) < 0
         entry = self._buffer.accept(chunk, moment.now_ns)
+        if entry.refusal is None:
+            self.asked_ns = self._asked_at.get(chunk.sequence, 0)
+            self._asked_at = {number: at for number, at in self._asked_at.items() if number > chunk.sequence}
         if chunk.epoch == self._epoch:
             self._replanner.answered(chunk.sequence, moment.now_ns)
         if entry.refusal is Refusal.VETO:
@@ -93,6 +104,7 @@ class PolicySource:
             self._last_failure = failure.text
             self._hopeless = failure.text if failure.code in _HOPELESS else ""
             self.counts["plan_failures"] += 1
+            self._asked_at.pop(failure.sequence, None)
 
     def left_ns(self, now_ns: int) -> int:
         """Time until the plan expires; negative afterwards, 0 without a plan."""
@@ -131,11 +143,15 @@ class PolicySource:
 
     def _request(self, moment: Moment) -> None:
         commitment = self._replanner.commit(self._buffer, moment.now_ns)
+        prefix = commitment.prefix
+        for arm in self.by_hand:
+            arm_of(prefix, arm)[:] = arm_of(moment.told.position, arm)
+        self._asked_at[commitment.sequence] = moment.now_ns
         request = PlanRequest(
             epoch=self._epoch,
             sequence=commitment.sequence,
             first_row=commitment.first_row,
-            prefix=commitment.prefix,
+            prefix=prefix,
             joints=moment.reading.positions.astype(np.float32),
             joints_stamp_ns=moment.reading.stamp_ns,
             instruction=self.instruction,

@@ -38,6 +38,7 @@ def ticks(count: int, first: int, chunk: str) -> TickBatch:
         fraction=np.zeros(count),
         chunk=np.zeros(count, np.int32),
         clips=np.zeros((count, 14), np.uint8),
+        intervention=np.zeros(count, np.uint8),
     )
 
 

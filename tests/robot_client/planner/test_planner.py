@@ -14,7 +14,7 @@ from contract.types import ActionChunk, Observation
 from robot_client import local_codec
 from robot_client.channel import channel_pair
 from robot_client.clock import NS_PER_MS, FakeClock
-from robot_client.local_messages import LocalMessage, PlanFailure, PlanRequest, PolicyReady, ReplanRecord
+from robot_client.local_messages import CameraAges, LocalMessage, PlanFailure, PlanRequest, PolicyReady, ReplanRecord
 from robot_client.planner.planner import Planner
 from robot_client.rigs.base import Frame
 from robot_client.rigs.ideal import IdealRig
@@ -36,6 +36,7 @@ class Desk:
         self.loop, planner_loop = channel_pair()
         self.supervisor, planner_supervisor = channel_pair()
         self.said: list[str] = []
+        self.ages: list[CameraAges] = []
         self.planner = Planner(
             self.clock, self.rig, STATION, self.link, "s", {}, planner_loop, planner_supervisor, self.said.append
         )
@@ -44,7 +45,9 @@ class Desk:
         """What loop and supervisor got."""
         for _ in range(times):
             self.planner.step(0.0)
-        return _all(self.loop), _all(self.supervisor)
+        to_loop = _all(self.loop)
+        self.ages += [message for message in to_loop if isinstance(message, CameraAges)]
+        return [message for message in to_loop if not isinstance(message, CameraAges)], _all(self.supervisor)
 
     def ask(self, sequence: int = 0, epoch: int = 1, **changes: object) -> None:
         """The loop asks."""
@@ -74,6 +77,19 @@ def _all(channel: object) -> list[LocalMessage]:
 def _ready(desk: Desk) -> None:
     desk.link.open()
     desk.step()
+
+
+def test_the_loop_is_told_ten_times_a_second_how_old_each_cameras_newest_image_is() -> None:
+    desk = Desk()
+    _ready(desk)
+    frozen = desk.rig.frames()["top"]
+    frames = desk.rig.frames
+    desk.rig.frames = lambda: {**frames(), "top": frozen}  # type: ignore[method-assign]
+    for _ in range(100):
+        desk.clock.advance(10 * NS_PER_MS)
+        desk.step(1)
+    assert 10 <= len(desk.ages) <= 12
+    assert desk.ages[-1].ages_ns == {"top": desk.ages[-1].stamp_ns - frozen.stamp_ns, "left_wrist": 0, "right_wrist": 0}
 
 
 def test_the_handshake_is_told_to_loop_and_supervisor_once_with_cameras_named_in_the_log() -> None:

@@ -1,0 +1,1 @@
+"""Leader devices. The only files beside rigs and doctor that import i2rt."""
