@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import tyro
 
 from contract.types import GuidanceMode
+from robot_client.bench.command import bench
 from robot_client.episodes.command import episode
 
 app = tyro.extras.SubcommandApp()
+app.command(bench, name="bench", help="Measure the robot side.")
 app.command(episode, name="episode", help="Look at, repair and replay recorded episodes.")
 
 
@@ -26,6 +28,8 @@ def demo(
     out: Path = Path("out/demo"),
     imagine_every_s: float = 3.0,
     record: Path | None = None,
+    inject: str = "",
+    cameras: tuple[str, ...] = (),
 ) -> None:
     """The main job on the twin: its cameras through the policy to its arms, with a live view, a report and a film.
 
@@ -39,7 +43,10 @@ def demo(
         out: where report.html, twin.mp4, replans.jsonl and logs go.
         imagine_every_s: seconds between two looks at what the policy imagines; 0 = never.
         record: folder of episodes; this run becomes the next one (docs/episodes.md).
+        inject: faults to rehearse, for example nan@5s,kill-server@8s (docs/faults.md).
+        cameras: ROLE=CAMERA of the twin for any role of the policy; cameras that it leaves out are not used.
     """
+    from robot_client.demo.choice import parse_cameras
     from robot_client.demo.command import default_bundle, run_demo
     from robot_client.demo.settings import RunSettings
 
@@ -56,14 +63,16 @@ def demo(
         headless=headless,
         imagine_every_s=imagine_every_s,
         record=record,
+        inject=inject,
+        cameras=parse_cameras(cameras),
     )
     sys.exit(run_demo(settings))
 
 
 @app.command
 def run(
-    server: str,
-    instruction: str,
+    server: str = "",
+    instruction: str = "",
     rig: Literal["sim", "ideal", "yam"] = "sim",
     station: str = "twin",
     seconds: float = 0.0,
@@ -73,8 +82,11 @@ def run(
     headless: bool = False,
     record: Path | None = None,
     keys: Path | None = None,
+    bundle: Path | None = None,
+    inject: str = "",
+    cameras: tuple[str, ...] = (),
 ) -> None:
-    """Run a policy that is already served, on a rig of this machine.
+    """Run a policy on a rig of this machine: one that is already served, or a bundle.
 
     Args:
         server: address of the policy server, for example tcp://127.0.0.1:5555.
@@ -89,14 +101,20 @@ def run(
         headless: a line now and then instead of the live view.
         record: folder of episodes; this run becomes the next one (docs/episodes.md).
         keys: folder of CURVE keys that `yam-policy keys` made for this robot.
+        bundle: folder of a policy to serve for this run, instead of --server.
+        inject: faults to rehearse on sim and ideal, for example
+            drop=0.05,delay=80ms±40,freeze=camera:left@3s,nan@5s,kill-server@8s (docs/faults.md).
+        cameras: ROLE=SOURCE for any role: SOURCE is a camera of the station, or, on rig yam, a device such as
+            v4l2:/dev/v4l/by-id/..., realsense:SERIAL, file:VIDEO or pattern:NAME.
     """
+    from robot_client.demo.choice import parse_cameras
     from robot_client.demo.command import run_demo
     from robot_client.demo.settings import RunSettings
 
     settings = RunSettings(
         rig=rig,
         station=station,
-        bundle=None,
+        bundle=bundle,
         server=server,
         instruction=instruction,
         seconds=seconds,
@@ -107,36 +125,7 @@ def run(
         imagine_every_s=0.0,
         record=record,
         keys=keys,
+        inject=inject,
+        cameras=parse_cameras(cameras),
     )
     sys.exit(run_demo(settings))
-
-
-@app.command
-def bench(
-    what: Annotated[Literal["loop"], tyro.conf.Positional],
-    json: Path = Path("out/bench/loop.json"),
-    windows: int = 10,
-    seconds: float = 20.0,
-    threads: int = 2,
-    bundle: Path | None = None,
-    quick: bool = False,
-    rig: Literal["ideal", "yam"] = "ideal",
-    hz: float = 100.0,
-) -> None:
-    """Measure the robot side: `loop` compares the control loop's lateness with a bare sleep loop beside a busy server.
-
-    Args:
-        what: which benchmark.
-        json: file for the results.
-        windows: windows of each kind, alternating.
-        seconds: length of a window.
-        threads: engine threads of the busy server.
-        bundle: what the busy server serves; default: the one in the repository.
-        quick: two short windows, to see that it works; its numbers prove nothing.
-        rig: ideal, or yam: two holders on emulated motors, driven by the real driver.
-        hz: rate of the loop.
-    """
-    from robot_client.bench.loop import Plan, bench_loop
-    from robot_client.demo.command import default_bundle
-
-    bench_loop(json, Plan(windows, seconds, threads, rig, hz), bundle or default_bundle(), quick)
