@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Direction = Literal["out", "in", "both"]
+Direction = Literal["out", "in", "both", "bag"]
+"""Seen from the robot; `bag`: only in recorded episodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,28 @@ TOPICS: Final[tuple[Topic, ...]] = (
     Topic("/{role}/camera_info", "sensor_msgs/msg/CameraInfo", "both", "calibration of the camera", sensor_data=True),
     Topic("/policy/observation/{role}", "sensor_msgs/msg/CompressedImage", "out", "png of exactly what the server got"),
 )
+
+BAG_TOPICS: Final[tuple[Topic, ...]] = (
+    Topic("/loop/tick", "std_msgs/msg/Int64MultiArray", "bag", "place on the grid, lateness, skips, epoch, row"),
+    Topic("/loop/clips", "std_msgs/msg/UInt8MultiArray", "bag", "per channel why told is not asked"),
+    Topic("/policy/observation", "std_msgs/msg/String", "bag", "the question but its images, as JSON"),
+    Topic("/policy/answer", "std_msgs/msg/String", "bag", "TR, scales, branches, stage times as JSON"),
+    Topic("/policy/failure", "std_msgs/msg/String", "bag", "a question without a chunk, and why, as JSON"),
+    Topic("/policy/imagined", "sensor_msgs/msg/CompressedImage", "bag", "jpeg of a predicted frame, at its time"),
+    Topic("/{role}/image_raw/compressed", "sensor_msgs/msg/CompressedImage", "bag", "jpeg of every frame as captured"),
+    Topic("/{role}/video", "foxglove_msgs/msg/CompressedVideo", "bag", "the same as H.264, if so chosen"),
+)
+"""What only a bag has. An episode has these, and those of `TOPICS` that go out, and nothing else."""
+
+
+def topic_of(name: str) -> Topic | None:
+    """The row of either table that a topic's name belongs to, `{role}` standing for one camera role."""
+    return next((topic for topic in (*TOPICS, *BAG_TOPICS) if _fits(topic.name, name)), None)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    before, mark, after = pattern.partition("{role}")
+    if not mark:
+        return pattern == name
+    role = name[len(before) : len(name) - len(after)]
+    return name.startswith(before) and name.endswith(after) and bool(role) and "/" not in role

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contract.errors import EpisodeError
-from contract.topics import TOPICS
+from contract.topics import BAG_TOPICS, TOPICS, topic_of
 from robot_client.episodes.definitions import definition_of
 
 JOINT_STATES: Final = "/joint_states"
@@ -24,6 +24,7 @@ ANSWER: Final = "/policy/answer"
 FAILURE: Final = "/policy/failure"
 TICK: Final = "/loop/tick"
 CLIPS: Final = "/loop/clips"
+IMAGINED: Final = "/policy/imagined"
 
 TICK_FIELDS: Final = (
     "deadline_ns",
@@ -37,13 +38,8 @@ TICK_FIELDS: Final = (
 )
 """Values of one /loop/tick, in order; stamps are monotonic, fraction_e9 is the way to the next row in 1e-9."""
 
-_OWN: Final[dict[str, str]] = {
-    OBSERVATION: "std_msgs/msg/String",
-    ANSWER: "std_msgs/msg/String",
-    FAILURE: "std_msgs/msg/String",
-    TICK: "std_msgs/msg/Int64MultiArray",
-    CLIPS: "std_msgs/msg/UInt8MultiArray",
-}
+_IMAGES: Final = ("sensor_msgs/msg/CompressedImage", "foxglove_msgs/msg/CompressedVideo")
+"""Types of the topics that come up with the first image of a role."""
 _SHARED: Final = (
     JOINT_STATES,
     JOINT_COMMANDS,
@@ -56,10 +52,7 @@ _SHARED: Final = (
     INSTRUCTION,
     DIAGNOSTICS,
 )
-_LATCHED: Final = (MODE, INSTRUCTION)
-_IMAGE: Final = "sensor_msgs/msg/CompressedImage"
-_CAMERA_END: Final = "/image_raw/compressed"
-
+LATCHED: Final = (MODE, INSTRUCTION)
 
 _FOREVER: Final = "\n    sec: 9223372036\n    nsec: 854775807\n"
 _QOS: Final = (
@@ -89,24 +82,31 @@ def image_topic(role: str) -> str:
 
 def camera_topic(role: str) -> str:
     """Topic of one camera's frames as captured, named as image_transport names it."""
-    return f"/{role}{_CAMERA_END}"
+    return f"/{role}/image_raw/compressed"
+
+
+def video_topic(role: str) -> str:
+    """Topic of the same frames as H.264."""
+    return f"/{role}/video"
 
 
 def channel_specs() -> dict[str, ChannelSpec]:
     """Topic -> channel of what every episode may have; images come on top as `image_channel`."""
     table = {topic.name: topic.type for topic in TOPICS}
-    types = {name: table[name] for name in _SHARED} | _OWN
+    own = {topic.name: topic.type for topic in BAG_TOPICS if topic.type not in _IMAGES}
+    types = {name: table[name] for name in _SHARED} | own
     return {
-        topic: ChannelSpec(number, topic, ros_type, definition_of(ros_type).encode(), _qos_of(topic in _LATCHED))
+        topic: ChannelSpec(number, topic, ros_type, definition_of(ros_type).encode(), _qos_of(topic in LATCHED))
         for number, (topic, ros_type) in enumerate(types.items(), start=1)
     }
 
 
 def image_channel(topic: str, number: int) -> ChannelSpec:
     """The channel of an image topic. Raises `EpisodeError` for any other."""
-    if not topic.startswith(image_topic("")) and not topic.endswith(_CAMERA_END):
+    found = topic_of(topic)
+    if found is None or found.type not in _IMAGES:
         raise EpisodeError("topic", expected="one of an episode", got=topic)
-    return ChannelSpec(number, topic, _IMAGE, definition_of(_IMAGE).encode(), _qos_of(False))
+    return ChannelSpec(number, topic, found.type, definition_of(found.type).encode(), _qos_of(False))
 
 
 def _qos_of(latched: bool) -> str:

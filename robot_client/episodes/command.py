@@ -19,28 +19,17 @@ Positional = Annotated[Path, tyro.conf.Positional]
 
 @episode.command
 def info(path: Positional) -> None:
-    """What is in an episode or any rosbag2 MCAP; exit code 1 when it is not complete.
+    """What is in an episode of whichever layout, or in a folder or dataset of many; exit code 1 when one is incomplete.
 
     Args:
-        path: episode folder or .mcap file.
+        path: rosbag2 folder or file, ABC-130k episode.mcap, LeRobot dataset (DATASET#3: its episode 3), or a folder of
+            yam-abc-reproduce.
     """
     from rich.console import Console
-    from rich.table import Table
 
-    from robot_client.episodes.info import info_of
+    from robot_client.episodes.info_command import run_info
 
-    found, console = info_of(path), Console(markup=False)
-    table = Table("topic", "type", "messages")
-    for topic, count in sorted(found.counts.items()):
-        table.add_row(topic, found.types[topic], str(count))
-    console.print(table)
-    for name, value in found.facts.items():
-        console.print(f"{name}: {value}", highlight=False, markup=False, soft_wrap=True)
-    state = "complete" if found.complete else "INCOMPLETE"
-    console.print(f"{path}: {state}, {found.messages} messages, {found.seconds:.1f} s", highlight=False, soft_wrap=True)
-    for line in found.missing:
-        console.print(f"missing: {line}", highlight=False, markup=False, soft_wrap=True)
-    sys.exit(0 if found.complete else 1)
+    sys.exit(run_info(path, Console(markup=False)))
 
 
 @episode.command
@@ -75,36 +64,41 @@ def cut(path: Positional, out: Positional, start_s: float = 0.0, end_s: float = 
 def export(
     paths: Annotated[tuple[Path, ...], tyro.conf.Positional],
     out: Path,
-    to: Literal["lerobot"] = "lerobot",
+    to: Literal["lerobot", "abc", "rosbag"] = "lerobot",
     rate_hz: float = 0.0,
     incomplete: bool = False,
 ) -> None:
-    """Write episodes as a dataset for training: measured state, told action, every camera, at a fixed rate.
+    """Write episodes, of whichever layout, in another one.
 
     Args:
-        paths: episodes, or folders of episodes.
+        paths: episodes, folders of episodes, or datasets.
         out: new folder.
-        to: lerobot = LeRobot v3.
-        rate_hz: frames per second; 0 = that of the fastest camera.
+        to: lerobot = a LeRobot v3 dataset for training: measured state, told action, control source and every camera at
+            a fixed rate; abc = one episode.mcap each, as in ABC-130k; rosbag = one rosbag2 each, for every stock tool.
+        rate_hz: frames per second of a LeRobot dataset; 0 = that of the fastest camera.
         incomplete: take incomplete episodes too.
     """
-    from robot_client.episodes.export import export_lerobot
+    from robot_client.episodes.export import Export
+    from robot_client.episodes.export import export as write
 
-    print(f"{export_lerobot(paths, out, rate_hz, incomplete, print)} frames in {out} ({to})")
+    count = write(paths, to, Export(out, rate_hz, incomplete), print)
+    print(f"{count} {'frames' if to == 'lerobot' else 'messages'} in {out} ({to})")
 
 
 @episode.command(name="import")
-def import_abc(paths: Annotated[tuple[Path, ...], tyro.conf.Positional], out: Path) -> None:
-    """Make episodes of ABC-130k files; each becomes the next one in a folder of episodes.
+def import_episodes(paths: Annotated[tuple[Path, ...], tyro.conf.Positional], out: Path) -> None:
+    """Make episodes of ours of others' recordings; each becomes the next one in a folder of episodes.
 
     Args:
-        paths: episode.mcap files.
+        paths: ABC-130k episodes, LeRobot datasets (DATASET#3: only episode 3), folders of yam-abc-reproduce, rosbag2.
         out: folder of episodes.
     """
-    from robot_client.episodes.abc_import import AbcImport
+    from robot_client.episodes.formats.choose import episodes_at
+    from robot_client.episodes.import_episode import import_episode
 
     for path in paths:
-        print(f"{path} -> {AbcImport(path, out).run()}")
+        for source in episodes_at(path):
+            print(f"{source.path} ({source.layout}) -> {import_episode(source, out)}")
 
 
 @episode.command

@@ -10,16 +10,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from contract.errors import EpisodeError, FieldError
-from contract.layout import CHANNELS, URDF_NAMES, from_named
+from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.channels import JOINT_COMMANDS, TICK, TICK_FIELDS
-from robot_client.episodes.reader import BagReader, Decoder
-from robot_client.episodes.ros_messages import from_urdf
+from robot_client.episodes.formats.joint_values import joint_values
+from robot_client.episodes.reader import BagReader, Decoder, is_rosbag
 
 MOST_SECONDS: Final = 2 * 3600
 MOST_TARGETS: Final = 2_000_000
-_CHANNEL_OF: Final = dict(zip(URDF_NAMES, CHANNELS, strict=True))
 _DEADLINE: Final = TICK_FIELDS.index("deadline_ns")
 
 
@@ -75,27 +73,29 @@ def course_from(stamps_ns: NDArray[np.int64], values: NDArray[np.float64]) -> Co
 
 def _targets(path: Path) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Place on the grid, or without one the stamp, and target."""
+    if not is_rosbag(path):
+        yield from _told_elsewhere(path)
+        return
     decode = Decoder()
     due = {tick.sequence: int(decode(tick).data[_DEADLINE]) for tick in BagReader(path).messages((TICK,))}
     for message in BagReader(path).messages((JOINT_COMMANDS,)):
         told = decode(message)
         if not due:
-            yield _stamp_ns(told, message), _values(told)
+            yield _stamp_ns(told, message), joint_values(told, JOINT_COMMANDS)
         elif message.sequence in due:
-            yield due[message.sequence], _values(told)
+            yield due[message.sequence], joint_values(told, JOINT_COMMANDS)
+
+
+def _told_elsewhere(path: Path) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    """Of another layout; imported here, because it loads what decodes images, which the control loop does not."""
+    from robot_client.episodes.formats.choose import open_episode
+    from robot_client.episodes.formats.entries import Joints
+
+    for entry in open_episode(path).entries(()):
+        if isinstance(entry, Joints) and entry.kind == "told":
+            yield entry.stamp_ns, entry.values
 
 
 def _stamp_ns(message: Any, raw: Any) -> int:
     stamp_ns = message.header.stamp.sec * NS_PER_S + message.header.stamp.nanosec
     return int(stamp_ns) or int(raw.log_ns)
-
-
-def _values(message: Any) -> NDArray[np.float64]:
-    """(14,) in the contract's layout, whatever the order in the message."""
-    try:
-        named = from_named([_CHANNEL_OF.get(name, name) for name in message.name], list(message.position))
-    except (FieldError, ValueError) as error:
-        raise EpisodeError(
-            f"a message on {JOINT_COMMANDS}", expected="the 14 joints by name", got=str(error)
-        ) from error
-    return from_urdf(named)

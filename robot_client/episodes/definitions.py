@@ -1,7 +1,7 @@
 """ROS 2 message definitions of the topics in an episode, as rosbag2 stores them beside the data (`ros2msg`).
 
-Field for field those of common_interfaces and rcl_interfaces; comments are left out. Each definition is followed by
-those of the messages it contains.
+Field for field those of common_interfaces, rcl_interfaces and foxglove_msgs; comments are left out. Each
+definition is followed by those of the messages it contains.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ _TOP: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "sensor_msgs/msg/CompressedImage": (
         "std_msgs/Header header\nstring format\nuint8[] data\n",
         ("std_msgs/Header",),
+    ),
+    "foxglove_msgs/msg/CompressedVideo": (
+        "builtin_interfaces/Time timestamp\nstring frame_id\nuint8[] data\nstring format\n",
+        ("builtin_interfaces/Time",),
     ),
     "trajectory_msgs/msg/JointTrajectory": (
         "std_msgs/Header header\nstring[] joint_names\nJointTrajectoryPoint[] points\n",

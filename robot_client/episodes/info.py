@@ -8,12 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag import CLOSING
 from robot_client.episodes.channels import TICK
+from robot_client.episodes.formats.base import EpisodeSource
+from robot_client.episodes.formats.choose import is_bag, open_episode
+from robot_client.episodes.formats.entries import Joints, Picture
+from robot_client.episodes.missing import missing_lines
 from robot_client.episodes.numbering import Gaps
 from robot_client.episodes.reader import BagReader
-from robot_client.episodes.recover import missing_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,9 @@ class EpisodeInfo:
     """One pass over all data."""
 
     path: Path
+    layout: str
     counts: Mapping[str, int]
+    """Topic, or for another layout than a bag kind of entry, -> how many."""
     types: Mapping[str, str]
     seconds: float
     facts: Mapping[str, str]
@@ -40,7 +46,16 @@ class EpisodeInfo:
 
 
 def info_of(path: Path) -> EpisodeInfo:
-    """Raises `EpisodeError` only when there is no file to read; damage is in `missing`."""
+    """Of the one episode at `path`. Raises `EpisodeError` only when nothing can be read; damage is in `missing`."""
+    return info_of_source(open_episode(path, tolerant=True))
+
+
+def info_of_source(source: EpisodeSource) -> EpisodeInfo:
+    """Of an episode that was opened tolerantly."""
+    return _of_bag(source.path) if is_bag(source) else _of_entries(source)
+
+
+def _of_bag(path: Path) -> EpisodeInfo:
     reader, ticks = BagReader(path, tolerant=True), Gaps()
     counts: Counter[str] = Counter()
     types: dict[str, str] = {}
@@ -55,7 +70,26 @@ def info_of(path: Path) -> EpisodeInfo:
     closing = reader.notes.get(CLOSING, {})
     missing = missing_lines(reader, closing) + _contradictions(counts, ticks, closing)
     facts = dict(reader.notes.get("episode", {}))
-    return EpisodeInfo(path, dict(counts), types, (end_ns - start_ns) / NS_PER_S, facts, missing)
+    return EpisodeInfo(path, "rosbag2", dict(counts), types, (end_ns - start_ns) / NS_PER_S, facts, missing)
+
+
+def _of_entries(source: EpisodeSource) -> EpisodeInfo:
+    counts: Counter[str] = Counter()
+    types: dict[str, str] = {}
+    start_ns = end_ns = 0
+    trouble: tuple[str, ...] = ()
+    try:
+        for entry in source.entries():
+            start_ns, end_ns = start_ns or entry.stamp_ns, max(end_ns, entry.stamp_ns)
+            name = {Joints: getattr(entry, "kind", ""), Picture: getattr(entry, "role", "")}.get(type(entry), "")
+            name = name or type(entry).__name__.lower()
+            counts[name] += 1
+            types[name] = type(entry).__name__
+    except EpisodeError as error:
+        trouble = (str(error),)
+    missing = (*source.missing, *trouble)
+    seconds = (end_ns - start_ns) / NS_PER_S
+    return EpisodeInfo(source.path, source.layout, dict(counts), types, seconds, dict(source.facts), missing)
 
 
 def _contradictions(counts: Counter[str], ticks: Gaps, closing: Mapping[str, str]) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ PER_CHUNK: Final = 1000
 """Files in one folder."""
 _PLACE: Final = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _VECTORS: Final = ("observation.state", "action")
+CONTROL: Final = "control_source"
+"""Who drove, for each frame: so that a person's interventions can be told from the policy's own doing."""
 _SCALARS: Final[dict[str, tuple[str, pa.DataType]]] = {
     "timestamp": ("float32", pa.float32()),
     "frame_index": ("int64", pa.int64()),
@@ -46,6 +48,8 @@ class LeRobotWriter:
         self._videos: dict[str, Video] = {}
         self._states: list[NDArray] = []
         self._actions: list[NDArray] = []
+        self._sources: list[str] = []
+        self._frame_tasks: list[int] = []
         self._sums: dict[str, list[NDArray]] = {name: [] for name in _VECTORS}
         self._total = 0
 
@@ -60,22 +64,25 @@ class LeRobotWriter:
         """One frame of the episode in progress."""
         self._states.append(sample.state)
         self._actions.append(sample.action)
+        self._sources.append(sample.source)
+        self._frame_tasks.append(self._tasks.setdefault(sample.instruction, len(self._tasks)))
         for role, image in sample.images.items():
             if role not in self._videos:
                 self._videos[role] = self._video(role, image.shape[0], image.shape[1])
             self._videos[role].add(image)
 
-    def end_episode(self, task: str) -> int:
+    def end_episode(self) -> int:
         """Close the episode; its number of frames. An episode without a frame leaves nothing behind."""
         length, number = len(self._states), len(self._episodes)
         if length == 0:
             return 0
         for video in self._videos.values():
             video.close()
-        self._write_data(number, self._tasks.setdefault(task, len(self._tasks)))
-        self._episodes.append(self._episode_row(number, task, length))
+        self._write_data(number)
+        self._episodes.append(self._episode_row(number, length))
         self._total += length
         self._states, self._actions, self._videos = [], [], {}
+        self._sources, self._frame_tasks = [], []
         return length
 
     def close(self) -> None:
@@ -99,7 +106,7 @@ class LeRobotWriter:
         path = self._root / "videos" / f"observation.images.{role}" / f"{_PLACE.format(**place)}.mp4"
         return Video(path, self._rate, *shape)
 
-    def _write_data(self, number: int, task: int) -> None:
+    def _write_data(self, number: int) -> None:
         states, actions = np.array(self._states, np.float32), np.array(self._actions, np.float32)
         for name, values in zip(_VECTORS, (states, actions), strict=True):
             self._sums[name].append(values)
@@ -111,17 +118,18 @@ class LeRobotWriter:
             "frame_index": pa.array(frames),
             "episode_index": pa.array(np.full(len(frames), number)),
             "index": pa.array(frames + self._total),
-            "task_index": pa.array(np.full(len(frames), task)),
+            "task_index": pa.array(np.array(self._frame_tasks)),
+            CONTROL: pa.array(self._sources),
         }
         path = self._root / "data" / f"{_PLACE.format(**_place(number))}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table(columns), path)
 
-    def _episode_row(self, number: int, task: str, length: int) -> dict[str, Any]:
+    def _episode_row(self, number: int, length: int) -> dict[str, Any]:
         place = _place(number)
         row: dict[str, Any] = {
             "episode_index": number,
-            "tasks": [task],
+            "tasks": [task for task, index in self._tasks.items() if index in self._frame_tasks],
             "length": length,
             "dataset_from_index": self._total,
             "dataset_to_index": self._total + length,
@@ -141,6 +149,7 @@ class LeRobotWriter:
         features: dict[str, Any] = dict.fromkeys(_VECTORS, vector)
         for role, (height, width) in self._shapes.items():
             features[f"observation.images.{role}"] = video_feature(height, width, rate)
+        features[CONTROL] = {"dtype": "string", "shape": [1], "names": None}
         features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in _SCALARS.items()}
         return {
             "codebase_version": "v3.0",

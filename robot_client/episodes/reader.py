@@ -118,6 +118,20 @@ def data_files(path: Path) -> list[Path]:
     return listed if sorted(listed) == sorted(there) else there
 
 
+def is_rosbag(path: Path) -> bool:
+    """Whether a rosbag2 lies at `path`: a data file or a folder with some, whose messages are not protobuf."""
+    files = [path] if path.is_file() else [*path.glob("*.mcap"), *path.glob("*.db3")] if path.is_dir() else []
+    if not files or files[0].suffix not in (".mcap", ".db3"):
+        return False
+    return files[0].suffix == ".db3" or not is_protobuf(files[0])
+
+
+def is_protobuf(file: Path) -> bool:
+    """By the first message that can be read."""
+    first = next(McapScan(file).messages(), None)
+    return first is not None and first.channel.message_encoding == "protobuf"
+
+
 def _listed(folder: Path) -> list[str]:
     try:
         content = yaml.safe_load((folder / METADATA).read_text(encoding="utf-8"))

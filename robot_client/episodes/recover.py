@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag import CLOSING
+from robot_client.episodes.channels import LATCHED
 from robot_client.episodes.copy import BagCopy
+from robot_client.episodes.formats.base import EpisodeSource
+from robot_client.episodes.formats.choose import is_bag, open_episode
+from robot_client.episodes.import_episode import piece, write_episode
+from robot_client.episodes.mcap_scan import RawMessage
+from robot_client.episodes.missing import missing_lines
 from robot_client.episodes.reader import BagReader
 
 
@@ -29,6 +37,23 @@ def recover(source: Path, out: Path) -> Saved:
 
     Complete only when nothing at all was wrong. Raises `EpisodeError` when there is no source or `out` exists.
     """
+    found = open_episode(source, tolerant=True)
+    return _recover_bag(source, out) if is_bag(found) else _other(found, out, "recovered_from", 0.0, float("inf"))
+
+
+def cut(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
+    """Messages from `start_s` to `end_s`, counted from the first message, as a new bag in `out`. Mode and instruction
+    of the time before stand at its beginning.
+
+    Raises `EpisodeError` when the source is damaged or nothing lies in between.
+    """
+    if not 0.0 <= start_s < end_s:
+        raise EpisodeError("piece", expected="0 <= start < end [s]", got=f"{start_s} to {end_s}")
+    found = open_episode(source)
+    return _cut_bag(source, out, start_s, end_s) if is_bag(found) else _other(found, out, "cut_from", start_s, end_s)
+
+
+def _recover_bag(source: Path, out: Path) -> Saved:
     reader = BagReader(source, tolerant=True)
     copy = BagCopy(out)
     copy.open()
@@ -47,45 +72,45 @@ def recover(source: Path, out: Path) -> Saved:
     return saved
 
 
-def cut(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
-    """Messages from `start_s` to `end_s`, counted from the first message, as a new bag in `out`.
-
-    Raises `EpisodeError` when the source is damaged or nothing lies in between.
-    """
-    if not 0.0 <= start_s < end_s:
-        raise EpisodeError("piece", expected="0 <= start < end [s]", got=f"{start_s} to {end_s}")
+def _cut_bag(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
     reader, copy = BagReader(source), BagCopy(out)
     copy.open()
-    messages, zero_ns, last_ns = 0, -1, 0
-    for message in reader.messages():
-        zero_ns = message.log_ns if zero_ns < 0 else zero_ns
-        if start_s <= (message.log_ns - zero_ns) / NS_PER_S <= end_s:
-            copy.add(message)
-            messages, last_ns = messages + 1, message.log_ns
+    messages, first_ns, last_ns = 0, 0, 0
+    for message in _piece_of(reader, start_s, end_s):
+        copy.add(message)
+        first_ns = message.log_ns if not messages else first_ns
+        messages, last_ns = messages + 1, message.log_ns
     closing = reader.notes.pop(CLOSING, {})
     for name, values in reader.notes.items():
         copy.note(name, values)
     missing = missing_lines(reader, closing) if messages else ("everything: nothing lies in this piece",)
-    saved = Saved(messages, max(0.0, (last_ns - zero_ns) / NS_PER_S - start_s), missing, not missing)
+    saved = Saved(messages, (last_ns - first_ns) / NS_PER_S, missing, not missing)
     copy.close(_closing(saved, source, "cut_from"))
     return saved
 
 
-def missing_lines(reader: BagReader, closing: dict[str, str]) -> tuple[str, ...]:
-    """What an episode that was read to its end does not have; empty when it is complete."""
-    lines = []
-    for file, damage in reader.damages:
-        count = "" if damage.messages is None else f", {damage.messages} messages"
-        span = ""
-        if damage.start_ns is not None and damage.end_ns is not None:
-            span = f", {(damage.end_ns - damage.start_ns) / NS_PER_S:.2f} s"
-        lines.append(f"{file.name} at byte {damage.offset}, {damage.length} bytes{count}{span}: {damage.what}")
-    if "episode" in reader.notes and not closing:
-        lines.append("the closing record: the recorder was ended before it could close the episode")
-    if closing.get("complete") == "false":
-        said = {key: closing.get(key) for key in ("trouble", "lost", "lost_before_the_recorder", "missing")}
-        lines.append("; ".join(f"{key}: {value}" for key, value in said.items() if value and value != "{}"))
-    return tuple(lines)
+def _piece_of(reader: BagReader, start_s: float, end_s: float) -> Iterator[RawMessage]:
+    zero_ns: int | None = None
+    latched: dict[str, RawMessage] = {}
+    begun = False
+    for message in reader.messages():
+        zero_ns = message.log_ns if zero_ns is None else zero_ns
+        time_s = (message.log_ns - zero_ns) / NS_PER_S
+        if time_s < start_s and message.topic in LATCHED:
+            latched[message.topic] = message
+        if start_s <= time_s <= end_s:
+            if not begun:
+                begun = True
+                now = {"log_ns": message.log_ns, "publish_ns": message.log_ns}
+                yield from (dataclasses.replace(kept, **now) for kept in latched.values())  # type: ignore[arg-type]
+            yield message
+
+
+def _other(source: EpisodeSource, out: Path, how: str, start_s: float, end_s: float) -> Saved:
+    """Of another layout: its entries as an episode of ours."""
+    writer = write_episode(source, piece(source, start_s, end_s), out, how)
+    missing = source.missing if writer.entries else ("everything: nothing lies in this piece",)
+    return Saved(writer.entries, writer.seconds, missing, not missing)
 
 
 def _closing(saved: Saved, source: Path, how: str) -> dict[str, str]:

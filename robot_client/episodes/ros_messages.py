@@ -82,6 +82,16 @@ def compressed_image(ros_ns: int, frame_id: str, form: str, data: bytes) -> byte
     return writer.finish()
 
 
+def compressed_video(ros_ns: int, frame_id: str, form: str, data: bytes) -> bytes:
+    """foxglove_msgs/CompressedVideo: one access unit in Annex B, decodable in order from a keyframe on."""
+    writer = CdrWriter()
+    writer.stamp(ros_ns)
+    writer.text(frame_id)
+    writer.blob(data)
+    writer.text(form)
+    return writer.finish()
+
+
 def array(values: NDArray, labels: Sequence[str]) -> bytes:
     """std_msgs/*MultiArray of the dtype of `values`; one label per axis."""
     writer = CdrWriter()

@@ -1,24 +1,26 @@
-"""An episode on a fixed grid of times, as training wants it: at each time the newest of everything there was."""
+"""An episode on a fixed grid of times, as training wants it: at each time the newest of everything there was.
+
+The rule is that of the planner (`robot_client.newest`), so a policy is trained on what it will be shown.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from contract.errors import EpisodeError
-from robot_client.clock import NS_PER_S
-from robot_client.episodes.channels import JOINT_COMMANDS, JOINT_STATES, MODE, camera_topic
-from robot_client.episodes.observations import image_of
-from robot_client.episodes.reader import BagReader, Decoder
-from robot_client.episodes.ros_messages import from_urdf
+from robot_client.clock import NS_PER_MS, NS_PER_S
+from robot_client.episodes.formats.base import EpisodeSource
+from robot_client.episodes.formats.entries import Driver, Entry, Instruction, Joints, Picture
+from robot_client.newest import Newest, Unfit
 
 DRIVEN: Final = frozenset({"HANDOFF", "POLICY", "TELEOP", "REPLAY", "EXTERNAL"})
 """Modes that are the task; parking and standing are not."""
+MAX_AGE_NS: Final = 500 * NS_PER_MS
+"""A stream that gave nothing for this long has ended or hangs: there is no sample then, never a frozen one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,69 +28,91 @@ class Sample:
     """One time of the grid."""
 
     time_s: float
-    """From the first sample."""
+    """From the first sample of its stretch."""
+    stretch: int
+    """Number of the stretch without a break that it belongs to, from 0."""
     state: NDArray[np.float32]
     """(14,) measured, contract's layout."""
     action: NDArray[np.float32]
     """(14,) told: what the arms really got."""
     images: dict[str, NDArray[np.uint8]]
     """Camera role -> (H, W, 3) RGB."""
+    source: str
+    """Who drove: the recorded control source."""
+    instruction: str
+    stamps_ns: dict[str, int]
+    """Stamp of what was taken: camera roles, `measured` and `told`."""
 
 
 class Sampler:
-    """Streams the samples of the first stretch in which a source drove the arms."""
+    """Streams the samples of every stretch in which a source drove the arms and nothing was missing."""
 
-    def __init__(self, reader: BagReader, roles: Sequence[str], rate_hz: float) -> None:
-        self._reader, self._decode = reader, Decoder()
-        self._topics = {camera_topic(role): role for role in roles}
-        self._step_ns = NS_PER_S / rate_hz
-        self._joints: dict[str, NDArray[np.float64]] = {}
-        self._frames: dict[str, Any] = {}
-        self._driven = self._over = False
+    def __init__(
+        self, source: EpisodeSource, roles: Sequence[str], rate_hz: float, max_age_ns: int = MAX_AGE_NS
+    ) -> None:
+        self._source, self._roles, self._rate_hz, self._max_age_ns = source, roles, rate_hz, max_age_ns
+        self._newest: Newest[NDArray | Callable[[], NDArray[np.uint8]]] = Newest()
+        self._driver = Driver(0, "OFF", "")
+        self._instruction = ""
+        self._start_ns: int | None = None
+        self._count, self._stretch = 0, -1
+        self.breaks: list[str] = []
+        """Why a stretch ended, where it was not that nobody drove any more."""
 
     def samples(self) -> Iterator[Sample]:
         """Nothing when the arms were never driven or a camera gave no frame."""
-        start_ns: int | None = None
-        count = 0
-        for message in self._reader.messages({JOINT_STATES, JOINT_COMMANDS, MODE, *self._topics}):
-            if start_ns is None and self._ready:
-                start_ns = message.log_ns
-            while start_ns is not None and start_ns + count * self._step_ns < message.log_ns and not self._over:
-                yield self._sample(count * self._step_ns / NS_PER_S)
-                count += 1
-            self._take(message)
-            if self._over:
-                return
+        for entry in self._source.entries(self._roles):
+            yield from self._before(entry.stamp_ns)
+            self._take(entry)
+            if self._start_ns is None and self._driven and not isinstance(self._found(entry.stamp_ns), Unfit):
+                self._start_ns, self._count = entry.stamp_ns, 0
+                self._stretch += 1
 
     @property
-    def _ready(self) -> bool:
-        return self._driven and len(self._joints) == 2 and len(self._frames) == len(self._topics)
+    def _driven(self) -> bool:
+        return self._driver.mode in DRIVEN
 
-    def _take(self, message: Any) -> None:
-        if message.topic in self._topics:
-            self._frames[self._topics[message.topic]] = message
-        elif message.topic == MODE:
-            driven = json.loads(self._decode(message).data)["mode"] in DRIVEN
-            self._over = self._driven and not driven
-            self._driven = driven
-        else:
-            self._joints[message.topic] = from_urdf(np.array(self._decode(message).position))
+    def _before(self, stamp_ns: int) -> Iterator[Sample]:
+        """The grid's times up to here: everything that was true before them is known."""
+        while self._start_ns is not None:
+            due_ns = self._start_ns + round(self._count * NS_PER_S / self._rate_hz)
+            if due_ns >= stamp_ns:
+                return
+            sample = self._sample(due_ns)
+            if sample is None:
+                return
+            yield sample
+            self._count += 1
 
-    def _sample(self, time_s: float) -> Sample:
-        images = {role: image_of(bytes(self._decode(frame).data)) for role, frame in self._frames.items()}
-        state, action = (self._joints[topic].astype(np.float32) for topic in (JOINT_STATES, JOINT_COMMANDS))
-        return Sample(time_s, state, action, images)
+    def _sample(self, due_ns: int) -> Sample | None:
+        found = self._found(due_ns)
+        if isinstance(found, Unfit):
+            self.breaks.append(f"after {self._count} samples: {found}")
+            self._start_ns = None
+            return None
+        values = {name: stamped.value for name, stamped in found.items()}
+        return Sample(
+            time_s=self._count / self._rate_hz,
+            stretch=self._stretch,
+            state=np.asarray(values.pop("measured"), np.float32),
+            action=np.asarray(values.pop("told"), np.float32),
+            images={role: rgb() for role, rgb in values.items() if callable(rgb)},
+            source=self._driver.source,
+            instruction=self._instruction,
+            stamps_ns={name: stamped.stamp_ns for name, stamped in found.items()},
+        )
 
+    def _found(self, now_ns: int) -> dict | Unfit:
+        return self._newest.at(("measured", "told", *self._roles), now_ns, self._max_age_ns)
 
-def camera_roles(reader: BagReader) -> dict[str, float]:
-    """Camera roles of the recorded station and their rates [Hz]; reads the whole episode once.
-
-    Raises `EpisodeError` when it is not one of ours.
-    """
-    for _ in reader.messages(()):
-        pass
-    try:
-        cameras = json.loads(reader.notes["station"]["json"])["cameras"]
-        return {str(camera["role"]): float(camera["rate_hz"]) for camera in cameras}
-    except (KeyError, ValueError, TypeError) as error:
-        raise EpisodeError(f"{reader.path}", expected="a recorded station", got="none", remedy="see info") from error
+    def _take(self, entry: Entry) -> None:
+        if isinstance(entry, Picture):
+            self._newest.take(entry.role, entry.stamp_ns, entry.rgb)
+        elif isinstance(entry, Joints):
+            self._newest.take(entry.kind, entry.stamp_ns, entry.values)
+        elif isinstance(entry, Instruction):
+            self._instruction = entry.text
+        elif isinstance(entry, Driver):
+            self._driver = entry
+            if not self._driven:
+                self._start_ns = None

@@ -12,6 +12,7 @@ from contract.types import Observation
 from robot_client.clock import Clock
 from robot_client.images import Image, as_rgb, fit
 from robot_client.local_messages import PlanRequest
+from robot_client.newest import Stamped, Unfit, pick
 from robot_client.rigs.base import Frame
 
 
@@ -33,7 +34,7 @@ def look(
     Raises `RigError` naming the camera that has delivered nothing or whose image is too old.
     """
     now_ns = clock.now_ns()
-    bound = {role: _fresh(role, camera, frames, now_ns, max_age_ns) for role, camera in cameras.items()}
+    bound = _bound(frames, cameras, now_ns, max_age_ns)
     sizes = {spec.role: (spec.height, spec.width) for spec in info.cameras}
     images = {role: fit(as_rgb(frame.image), *sizes[role]) for role, frame in bound.items()}
     return Sighting(
@@ -64,16 +65,27 @@ def observation_of(request: PlanRequest, sighting: Sighting, session: str, stamp
     )
 
 
-def _fresh(role: str, camera: Camera, frames: Mapping[str, Frame], now_ns: int, max_age_ns: int) -> Frame:
-    frame = frames.get(camera.role)
-    if frame is None:
-        raise RigError(f"camera {role} ({camera.device})", expected="an image", got="none yet", remedy="check it")
-    age_ns = now_ns - frame.stamp_ns
-    if age_ns > max_age_ns:
-        raise RigError(
-            f"camera {role} ({camera.device})",
-            expected=f"an image of the last {max_age_ns / 1e6:.0f} ms",
-            got=f"one {age_ns / 1e6:.0f} ms old",
-            remedy="check cable and driver; nothing is planned on old images",
-        )
-    return frame
+def _bound(
+    frames: Mapping[str, Frame], cameras: Mapping[str, Camera], now_ns: int, max_age_ns: int
+) -> dict[str, Frame]:
+    """Role of the policy -> frame of its camera, by the rule that datasets are sampled by."""
+    there = {
+        role: Stamped(frames[camera.role].stamp_ns, frames[camera.role])
+        for role, camera in cameras.items()
+        if camera.role in frames
+    }
+    found = pick(there, cameras, now_ns, max_age_ns)
+    if isinstance(found, Unfit):
+        raise _unfit(found, cameras[found.name], max_age_ns)
+    return {role: stamped.value for role, stamped in found.items()}
+
+
+def _unfit(why: Unfit, camera: Camera, max_age_ns: int) -> RigError:
+    if why.age_ns is None:
+        return RigError(f"camera {why.name} ({camera.device})", expected="an image", got="none yet", remedy="check it")
+    return RigError(
+        f"camera {why.name} ({camera.device})",
+        expected=f"an image of the last {max_age_ns / 1e6:.0f} ms",
+        got=f"one {why.age_ns / 1e6:.0f} ms old",
+        remedy="check cable and driver; nothing is planned on old images",
+    )

@@ -13,13 +13,15 @@ from mcap.writer import Writer
 
 from contract.errors import EpisodeError
 from contract.layout import gripper_of, joints_of
-from robot_client.episodes.abc_import import AbcImport
 from robot_client.episodes.course import course_of
+from robot_client.episodes.formats.bag_source import BagSource
+from robot_client.episodes.formats.choose import open_episode
+from robot_client.episodes.import_episode import import_episode
 from robot_client.episodes.info import info_of
 from robot_client.episodes.observations import image_of
 from robot_client.episodes.protobuf import Fields
 from robot_client.episodes.reader import BagReader, Decoder
-from robot_client.episodes.samples import Sampler, camera_roles
+from robot_client.episodes.samples import Sampler
 
 START_NS = 1_700_000_000_123_456_789
 SECONDS = 2.0
@@ -93,7 +95,7 @@ def abc_file(path: Path, video: tuple[str, str] = ("libx264", "h264")) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("abc")
-    return AbcImport(abc_file(root / "episode.mcap"), root / "episodes").run()
+    return import_episode(open_episode(abc_file(root / "episode.mcap")), root / "episodes")
 
 
 def test_an_abc_episode_becomes_one_of_ours(folder: Path) -> None:
@@ -101,7 +103,7 @@ def test_an_abc_episode_becomes_one_of_ours(folder: Path) -> None:
     assert found.complete, found.missing
     assert folder.name == "episode_000000" and found.facts["instruction"] == "fold it"
     assert found.counts["/top/image_raw/compressed"] == 60
-    assert camera_roles(BagReader(folder)) == {"top": 30.0, "left_wrist": 30.0, "right_wrist": 30.0}
+    assert BagSource(folder).cameras() == {"top": 30.0, "left_wrist": 30.0, "right_wrist": 30.0}
 
 
 def test_joints_are_joined_by_name_and_stamp(folder: Path) -> None:
@@ -122,14 +124,14 @@ def test_frame_i_keeps_the_stamp_of_message_i(folder: Path) -> None:
 
 
 def test_it_can_be_sampled_for_training(folder: Path) -> None:
-    samples = list(Sampler(BagReader(folder), ["top", "left_wrist", "right_wrist"], 30.0).samples())
+    samples = list(Sampler(BagSource(folder), ["top", "left_wrist", "right_wrist"], 30.0).samples())
     assert len(samples) in (59, 60)
     np.testing.assert_allclose([s.action[0] - s.state[0] for s in samples], 0.01, atol=2e-3)
 
 
 @pytest.mark.skipif("libx265" not in av.codecs_available, reason="PyAV without an H.265 encoder")
 def test_h265_is_read_too(tmp_path: Path) -> None:
-    folder = AbcImport(abc_file(tmp_path / "x.mcap", ("libx265", "h265")), tmp_path / "out").run()
+    folder = import_episode(open_episode(abc_file(tmp_path / "x.mcap", ("libx265", "h265"))), tmp_path / "out")
     frames = [image_of(bytes(Decoder()(one).data)) for one in BagReader(folder).messages(["/top/image_raw/compressed"])]
     assert len(frames) == 60
     assert frames[30].mean() == pytest.approx(110, abs=5)
@@ -137,12 +139,12 @@ def test_h265_is_read_too(tmp_path: Path) -> None:
 
 def test_a_video_of_another_kind_is_named(tmp_path: Path) -> None:
     with pytest.raises(EpisodeError, match="h264 or h265"):
-        AbcImport(abc_file(tmp_path / "x.mcap", ("libx264", "av1")), tmp_path / "out").run()
+        import_episode(open_episode(abc_file(tmp_path / "x.mcap", ("libx264", "av1"))), tmp_path / "out")
 
 
-def test_a_file_of_something_else_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(EpisodeError, match="ABC-130k"):
-        AbcImport(folder, tmp_path / "out").run()
+def test_what_was_read_until_the_trouble_is_marked_incomplete(tmp_path: Path) -> None:
+    with pytest.raises(EpisodeError, match="h264 or h265"):
+        import_episode(open_episode(abc_file(tmp_path / "x.mcap", ("libx264", "av1"))), tmp_path / "out")
     assert not info_of(tmp_path / "out" / "episode_000000").complete
 
 

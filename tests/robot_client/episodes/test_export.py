@@ -12,7 +12,7 @@ import pytest
 from contract.errors import EpisodeError
 from contract.layout import CHANNELS
 from robot_client.episodes.cameras import CameraWatch
-from robot_client.episodes.reader import BagReader
+from robot_client.episodes.formats.bag_source import BagSource
 from robot_client.episodes.samples import Sampler
 from tests.robot_client.episodes import made
 from tests.robot_client.episodes.test_cameras import Cameras
@@ -95,8 +95,8 @@ def test_each_video_has_the_frames_of_its_episode(dataset: Path) -> None:
 
 def test_samples_stop_where_nobody_drives_the_arms(tmp_path: Path) -> None:
     folder = made.record(tmp_path, ticks=100, replans=0)
-    assert not list(Sampler(BagReader(folder), made.ROLES, 10.0).samples()), "no camera gave a frame"
-    assert len(list(Sampler(BagReader(folder), [], 10.0).samples())) in (9, 10)
+    assert not list(Sampler(BagSource(folder), made.ROLES, 10.0).samples()), "no camera gave a frame"
+    assert len(list(Sampler(BagSource(folder), [], 10.0).samples())) in (9, 10)
 
 
 def test_an_incomplete_episode_is_refused_unless_wanted(tmp_path: Path) -> None:

@@ -1,0 +1,23 @@
+"""What an episode does not have, in lines for people."""
+
+from __future__ import annotations
+
+from robot_client.clock import NS_PER_S
+from robot_client.episodes.reader import BagReader
+
+
+def missing_lines(reader: BagReader, closing: dict[str, str]) -> tuple[str, ...]:
+    """What an episode that was read to its end does not have; empty when it is complete."""
+    lines = []
+    for file, damage in reader.damages:
+        count = "" if damage.messages is None else f", {damage.messages} messages"
+        span = ""
+        if damage.start_ns is not None and damage.end_ns is not None:
+            span = f", {(damage.end_ns - damage.start_ns) / NS_PER_S:.2f} s"
+        lines.append(f"{file.name} at byte {damage.offset}, {damage.length} bytes{count}{span}: {damage.what}")
+    if "episode" in reader.notes and not closing:
+        lines.append("the closing record: the recorder was ended before it could close the episode")
+    if closing.get("complete") == "false":
+        said = {key: closing.get(key) for key in ("trouble", "lost", "lost_before_the_recorder", "missing")}
+        lines.append("; ".join(f"{key}: {value}" for key, value in said.items() if value and value != "{}"))
+    return tuple(lines)
