@@ -13,8 +13,6 @@ PRIORITY: Final = 50
 """SCHED_FIFO priority: above ordinary work, below the kernel's own threads."""
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
 _ISOLATED: Final = Path("/sys/devices/system/cpu/isolated")
-_FEW_CORES: Final = 4
-"""With fewer, only the loop gets a core of its own: two processes on one core would wait for each other."""
 
 
 def take_rights(place: int = 0) -> dict[str, str]:
@@ -29,23 +27,23 @@ def take_rights(place: int = 0) -> dict[str, str]:
 
 
 def pin(place: int = 0, isolated: Path = _ISOLATED) -> str:
-    """One core for this process: an isolated one if the kernel keeps any free, else one counted from the last."""
+    """A core of its own for this process, from those that the kernel keeps free of others.
+
+    Only from those: on a core that others use too, a process that may not leave waits for another real-time process or
+    a long system call there, while the kernel would have moved it. Nothing was gained by it when it was measured.
+    """
     try:
-        allowed = sorted(os.sched_getaffinity(0))
-        kept = cores_of(isolated.read_text(encoding="ascii")) if isolated.is_file() else []
-    except (OSError, AttributeError, ValueError) as error:
-        return f"refused: {error}; start the process on a core with taskset"
-    cores = kept or (allowed if len(allowed) >= (_FEW_CORES if place else 2) else [])
+        cores = cores_of(isolated.read_text(encoding="ascii")) if isolated.is_file() else []
+    except (OSError, ValueError) as error:
+        return f"refused: {error}"
     if place >= len(cores):
-        return (
-            f"refused: {len(allowed)} cores are too few; keep some free with isolcpus=... on the kernel's command line"
-        )
+        return f"refused: {len(cores)} cores are kept free; boot with isolcpus=LIST for one a real-time process"
     core = cores[-1 - place]
     try:
         os.sched_setaffinity(0, {core})
-    except OSError as error:
+    except (OSError, AttributeError) as error:
         return f"refused: core {core}: {error}; widen the process's cpuset"
-    return f"got core {core}, {'isolated' if kept else 'shared; isolcpus= keeps one free'}"
+    return f"got core {core}"
 
 
 def cores_of(text: str) -> list[int]:

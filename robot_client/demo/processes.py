@@ -13,12 +13,15 @@ from typing import Any, Final
 from contract.errors import CodecError, RigError
 from contract.station import load_station
 from robot_client import local_codec
+from robot_client.cameras.start import Cameras
 from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, end_all, start_child
+from robot_client.demo.choice import choice_of
 from robot_client.demo.recording import END_S as RECORDER_S
 from robot_client.demo.recording import Recording
 from robot_client.demo.settings import RunSettings
 from robot_client.holder.start import held_arms
+from robot_client.inject.rehearsal import Rehearsal
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
 from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
@@ -48,6 +51,10 @@ class Processes:
         self.address = settings.server
         self._channels: list[Channel] = []
         self._recording: Recording | None = None
+        self._station = load_station(settings.station)
+        self._choice = choice_of(settings.cameras, self._station, settings.rig)
+        self._cameras: Cameras | None = None
+        self._rehearsal = Rehearsal(settings.inject, settings.seed, settings.rig, self._station, say)
 
     @property
     def run_dir(self) -> Path:
@@ -79,8 +86,13 @@ class Processes:
             self.twin = start_twin(self.run_dir, self._twin_arguments())
             self.twin.wait_ready(START_S)
         elif self._settings.rig == "yam":
-            for line in held_arms(load_station(self._settings.station)):
+            for line in held_arms(self._station):
                 self._say(line)
+            self._cameras = Cameras(self._station, self._choice.devices, self.run_dir, self.logs)
+            for line in self._cameras.start():
+                self._say(line)
+        for role in self._choice.unused(self._station):
+            self._say(f"camera {role} of the station is not used: the map leaves it out")
         if self.server is not None:
             self.address = self.server.wait_for_line("READY ", START_S).split()[1]
         if self._settings.record is not None:
@@ -106,6 +118,12 @@ class Processes:
         """Passes a person's act on to the loop."""
         if self._channels:
             local_codec.send(self._channels[0], PersonEvent(act, text))
+        if act == "engage":
+            self._rehearsal.engaged()
+
+    def misbehave(self) -> None:
+        """Do to whole processes what was asked for this moment; call it often."""
+        self._rehearsal.step({"server": self.server, "planner": self.planner})
 
     def wait_ready(self, take: Callable[[LocalMessage], None], timeout_s: float = START_S) -> PolicyReady:
         """Waits for torque on and a policy that fits; `take` sees every message. Raises `RigError` when it is late."""
@@ -130,8 +148,8 @@ class Processes:
 
     def require_running(self) -> None:
         """Raises `RigError` naming the process that has died, with its last words."""
-        for child in (self.server, self.planner, self.loop):
-            if child is not None:
+        for name, child in (("server", self.server), ("planner", self.planner), ("loop", self.loop)):
+            if child is not None and not self._rehearsal.killed(name):
                 child.require_running()
         if self.twin is not None and not self.twin.alive():
             raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
@@ -141,7 +159,9 @@ class Processes:
 
         `left_s(at_most_s)` is the time there is for a step. `take` sees the last messages.
         """
-        children = [child for child in (self.loop, self.planner, self.server) if child is not None]
+        self._rehearsal.end()
+        cameras = [] if self._cameras is None else list(self._cameras.children.values())
+        children = [child for child in (self.loop, self.planner, self.server, *cameras) if child is not None]
         ended = self.loop is None or self.loop.wait(left_s(_LAST_S))
         for child in children:
             child.ask_to_end()  # while we wait for the twin: on a busy machine each takes most of a second
@@ -179,10 +199,14 @@ class Processes:
         settings = self._settings
         recorder = self._recording.address if self._recording else ""
         common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": self.rig_dir}
+        if self._cameras is not None:
+            common["frames_dir"] = str(self.run_dir)
+        common |= self._rehearsal.config(self.run_dir)
         planner_config = PlannerConfig(
             **common,
             server=self.address,
             session=f"robot-{self.run_dir.name[-8:]}",
+            cameras=dict(self._choice.roles),
             keys="" if settings.keys is None else str(settings.keys.absolute()),
             recorder=recorder,
         )

@@ -74,6 +74,7 @@ class Run:
             "TR calibration": info.calibration if info else "",
             "guidance": settings.guidance,
             "station": f"{settings.station}, rig {settings.rig}, seed {settings.seed}",
+            "injected faults": settings.inject or "none",
             "modes": ", ".join(self.history.modes),
             "stopped early": self.stopped or "no",
             "task succeeded": "yes" if self.success else "no",
@@ -154,6 +155,7 @@ class Run:
     def _collect(self) -> None:
         for message in self._processes.messages():
             self._take(message)
+        self._processes.misbehave()
         self._processes.require_running()
         twin = self._processes.twin
         if twin is None:

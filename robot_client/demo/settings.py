@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from contract.errors import ConfigurationError
+from contract.station import load_station
 from contract.types import GuidanceMode
+from robot_client.demo.choice import choice_of
+from robot_client.inject.checked import checked_faults
+from robot_client.inject.processes import target_of
 from robot_client.process_config import RigKind
 
 MAX_SECONDS: Final = 24 * 3600.0
@@ -37,6 +42,10 @@ class RunSettings:
     """Where episodes lie; None = nothing is recorded."""
     keys: Path | None = None
     """The robot's folder of CURVE keys, for a server that lets in nobody without."""
+    inject: str = ""
+    """Faults to rehearse (`robot_client.inject.grammar`); empty: none."""
+    cameras: Mapping[str, str] = field(default_factory=dict)
+    """What a person chose: role -> a camera of the station, or a device as KIND:NAME (`robot_client.demo.choice`)."""
 
     def check(self) -> None:
         """Raises `ConfigurationError` naming the setting that is out of its range."""
@@ -49,6 +58,7 @@ class RunSettings:
             raise ConfigurationError(
                 "policy", expected="a bundle or a server", got="both" if self.server else "neither", remedy="give one"
             )
+        self._check_with_station()
         if self.bundle is not None and not (self.bundle / "policy.toml").is_file():
             raise ConfigurationError(
                 f"bundle {self.bundle}",
@@ -62,4 +72,18 @@ class RunSettings:
                 expected="a folder with client.key_secret and server.key",
                 got="none",
                 remedy="copy the folder client_NAME that `yam-policy keys` made on the server",
+            )
+
+    def _check_with_station(self) -> None:
+        """Cameras and faults against what the station has."""
+        station = load_station(self.station)
+        choice_of(self.cameras, station, self.rig)
+        faults = checked_faults(self.inject, self.rig, [camera.role for camera in station.cameras])
+        foreign = next((fault.text for fault in faults if target_of(fault) == "server"), "")
+        if foreign and self.bundle is None:
+            raise ConfigurationError(
+                f"--inject {foreign!r}",
+                expected="a server that this run starts",
+                got=f"the server at {self.server}",
+                remedy="give --bundle instead of --server, or cut the link: cut@8s",
             )

@@ -22,13 +22,14 @@ import cv2
 
 from contract.errors import StackError
 from contract.heap import keep_freed_memory
-from contract.station import load_station
+from contract.station import Station, load_station
 from robot_client.camera_roles import offered_roles
 from robot_client.channel import Channel, channel_from_fd
-from robot_client.clock import MonotonicClock
+from robot_client.clock import Clock, MonotonicClock
 from robot_client.episodes.feed import FeedSender
 from robot_client.link.policy_link import PolicyLink
 from robot_client.planner.planner import Planner
+from robot_client.planner.policy_link import PlannerLink
 from robot_client.process_config import PlannerConfig, read_config
 from robot_client.rigs.choose import make_rig
 
@@ -43,21 +44,30 @@ def run_planner(config: PlannerConfig, loop: Channel, supervisor: Channel) -> in
     link = PolicyLink(config.server, config.session, roles, keys=Path(config.keys) if config.keys else None)
     rig = make_rig(config, station, clock)
     recorder = FeedSender(config.recorder) if config.recorder else None
-    planner = Planner(clock, rig, station, link, config.session, config.cameras, loop, supervisor, _say, recorder)
+    asked = _misbehaving(link, config, station, clock) if config.inject else link
+    planner = Planner(clock, rig, station, asked, config.session, config.cameras, loop, supervisor, _say, recorder)
     told_to_end: list[int] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: told_to_end.append(number))
     rig.open()
-    link.open()
+    asked.open()
     if recorder is not None:
         recorder.open()
     while not planner.over and not told_to_end:
         planner.step(_STEP_S)
-    link.close()
+    asked.close()
     rig.close()
     if recorder is not None:
         recorder.close()
     return 0
+
+
+def _misbehaving(link: PlannerLink, config: PlannerConfig, station: Station, clock: Clock) -> PlannerLink:
+    from robot_client.inject.checked import faults_of
+    from robot_client.inject.link import InjectedLink
+    from robot_client.inject.since import Since
+
+    return InjectedLink(link, faults_of(config, station), Since(Path(config.inject_dir)), clock, config.inject_seed)
 
 
 def _say(line: str) -> None:

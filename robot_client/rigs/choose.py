@@ -12,7 +12,21 @@ from robot_client.rigs.base import Rig
 
 
 def make_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
-    """An unopened rig. Each kind is imported only when it is wanted."""
+    """An unopened rig, misbehaving as `config.inject` asks. Each kind is imported only when it is wanted.
+
+    Raises `ConfigurationError` for faults on arms that are not made up.
+    """
+    rig = _sound_rig(config, station, clock)
+    if not config.inject:
+        return rig
+    from robot_client.inject.checked import faults_of
+    from robot_client.inject.rig import InjectedRig
+    from robot_client.inject.since import Since
+
+    return InjectedRig(rig, faults_of(config, station), Since(Path(config.inject_dir)), clock)
+
+
+def _sound_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
     if config.rig == "ideal":
         from robot_client.rigs.ideal import IdealRig
 

@@ -1,0 +1,1 @@
+"""Faults on request, for rehearsing: what the robot does when link, server, cameras or joints misbehave."""

@@ -1,0 +1,62 @@
+"""A rig whose cameras and joints misbehave as asked; everything else is the rig inside."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_client.clock import Clock
+from robot_client.inject.fault import Fault
+from robot_client.inject.once import Occurrence
+from robot_client.inject.since import Since
+from robot_client.rigs.base import Frame, JointReading, Rig, Stop
+
+
+class InjectedRig:
+    """Wraps a rig of the twin or the ideal one, never real arms."""
+
+    def __init__(self, rig: Rig, faults: Sequence[Fault], since: Since, clock: Clock) -> None:
+        self._rig, self._since, self._clock = rig, since, clock
+        self._frozen_roles = [fault for fault in faults if fault.kind == "freeze" and fault.role]
+        self._frozen_joints = [fault for fault in faults if (fault.kind, fault.target) == ("freeze", "joints")]
+        self._nan = [fault for fault in faults if (fault.kind, fault.target) == ("nan", "joints")]
+        self._kept: dict[str, Frame] = {}
+        self._reading: JointReading | None = None
+        self._occurrence = Occurrence()
+
+    def open(self) -> None:
+        self._rig.open()
+
+    def joints(self) -> JointReading:
+        """The reading, the one from before the fault, or one with a NaN."""
+        if not self._frozen_joints and not self._nan:
+            return self._rig.joints()
+        elapsed_s = self._since.elapsed_s(self._clock.now_ns())
+        if self._reading is not None and any(fault.lasts(elapsed_s) for fault in self._frozen_joints):
+            return self._reading
+        self._reading = self._rig.joints()
+        if any([self._occurrence.now(fault, elapsed_s, self._since.engagement()) for fault in self._nan]):
+            return dataclasses.replace(self._reading, positions=np.full_like(self._reading.positions, np.nan))
+        return self._reading
+
+    def frames(self) -> Mapping[str, Frame]:
+        """Newest frames, a frozen camera's from before the fault."""
+        newest = dict(self._rig.frames())
+        elapsed_s = self._since.elapsed_s(self._clock.now_ns()) if self._frozen_roles else None
+        frozen = {fault.role for fault in self._frozen_roles if fault.lasts(elapsed_s)}
+        shown = {role: self._kept.get(role, frame) if role in frozen else frame for role, frame in newest.items()}
+        self._kept = shown
+        return shown
+
+    def command(self, target: NDArray[np.float64]) -> None:
+        self._rig.command(target)
+
+    def stop(self, how: Stop) -> None:
+        self._rig.stop(how)
+
+    def close(self) -> None:
+        self._rig.close()
+        self._since.close()
