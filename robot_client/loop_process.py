@@ -44,6 +44,7 @@ from robot_client.rigs.base import LetsGoWithCare, RaisesAlarms, Rig, Stop
 from robot_client.rigs.choose import make_rig
 from robot_client.safety.limits import Limits, limits_of
 from robot_client.sources.base import Moment, TargetSource
+from robot_client.sources.external import ExternalSource
 from robot_client.sources.policy import PolicySource
 from robot_client.sources.pose import PoseSource
 from robot_client.sources.replanner import PlanSettings
@@ -84,6 +85,8 @@ class LoopProcess:
         self.leader = _leader(config, clock)
         if self.leader is not None:
             self.pilot.teleop = TeleopSource(self.leader, station.teleop, limits)
+        if config.external_dir:
+            self.pilot.external = ExternalSource(Path(config.external_dir), limits)
         self.watchdogs = Watchdogs(station.watchdogs)
         make_policy = partial(self._policy, limits)
         self.inbox = LoopInbox(supervisor, planner, self.pilot, make_policy, self.end, self.watchdogs, clock)

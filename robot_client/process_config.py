@@ -53,6 +53,8 @@ class LoopConfig(RigConfig):
     """The leader's name in messages."""
     leader_align: Literal["leader", "follower"] = "follower"
     """Who moves at a takeover."""
+    external_dir: str = ""
+    """Folder of the mailbox that trajectories planned elsewhere come by, for "external"; empty: none."""
     realtime: bool = True
     """Ask for SCHED_FIFO, locked memory and a frozen collector."""
     report_ticks: Annotated[int, Field(ge=1, le=20)] = 20
