@@ -28,6 +28,7 @@ class SharedSource:
 
     def __init__(self, hand: TeleopSource, policy: PolicySource, limits: Limits) -> None:
         self._hand, self._policy, self._limits = hand, policy, limits
+        self._begun = False
 
     @property
     def policy(self) -> PolicySource:
@@ -40,9 +41,14 @@ class SharedSource:
         return joined(sources)
 
     def begin(self, moment: Moment) -> None:
+        """The first time the policy's rows go on; later they are void: the instruction has changed (B13)."""
         self._hand.begin(moment)
+        if self._begun:
+            self._policy.begin(moment)
+        else:
+            self._policy.continue_as(moment.epoch)
+        self._begun = True
         self._policy.by_hand = self._hand.arms
-        self._policy.continue_as(moment.epoch)
 
     def continue_as(self, epoch: int) -> None:
         """TELEOP now; rows go on, what is in flight is void."""
