@@ -52,7 +52,7 @@ class Newest(Generic[Value]):
 def pick(
     kept: Mapping[str, Stamped[Value]], names: Collection[str], now_ns: int, max_age_ns: int
 ) -> dict[str, Stamped[Value]] | Unfit:
-    """What is kept of each of `names`, in that order; `Unfit` for the first that is missing or older than `max_age_ns`."""
+    """What is kept of each of `names`, in order; `Unfit` for the first that is missing or older than `max_age_ns`."""
     for name in names:
         if name not in kept:
             return Unfit(name, None)
