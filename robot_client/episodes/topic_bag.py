@@ -13,12 +13,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.channels import CLIPS, JOINT_COMMANDS, JOINT_REQUESTS, JOINT_STATES, MODE, TICK, TICK_FIELDS
 from robot_client.episodes.mcap_scan import RawMessage
 
 NOTES: Final = "/episode/notes"
+NEAR_NS: Final = 3_000_000
+"""Arms behind topics are stamped by their own node, whose clock was mapped at another moment."""
 _STAMP: Final = struct.Struct("<4xiI")
 _TEXT: Final = struct.Struct("<4xI")
 _VALUES: Final = struct.Struct(f"<{len(TICK_FIELDS)}q")
@@ -44,11 +48,8 @@ class TickNumbers:
 
     def __init__(self, ticks: Iterable[RawMessage], ros_offset_ns: int) -> None:
         self._offset_ns = ros_offset_ns
-        rows = sorted({_VALUES.unpack(tick.data[-_VALUES.size :]) for tick in ticks})
-        self._by_stamp = {
-            topic: {row[field]: number for number, row in enumerate(rows)} for topic, field in _FIELD.items()
-        }
-        self._by_deadline = self._by_stamp[JOINT_REQUESTS]
+        rows = np.array(sorted({_values(tick) for tick in ticks}), np.int64).reshape(-1, len(TICK_FIELDS))
+        self._stamps = {topic: rows[:, field] for topic, field in _FIELD.items()}
 
     def numbered(self, messages: Iterable[RawMessage]) -> Iterator[RawMessage]:
         """The same messages; those of a tick carry its number, those whose tick is not in the bag are left out."""
@@ -56,13 +57,26 @@ class TickNumbers:
         for message in messages:
             number: int | None = message.sequence
             if message.topic == TICK:
-                number = newest = self._by_deadline[_VALUES.unpack(message.data[-_VALUES.size :])[0]]
+                number = newest = int(np.searchsorted(self._stamps[JOINT_REQUESTS], _values(message)[0]))
             elif message.topic in _FIELD:
-                number = self._by_stamp[message.topic].get(_stamp_ns(message.data) - self._offset_ns)
+                number = self._nearest(message.topic, _stamp_ns(message.data) - self._offset_ns)
             elif message.topic in (CLIPS, MODE):  # without a stamp; they were sent just before their tick
                 number = newest + 1
             if number is not None:
                 yield replace(message, sequence=number)
+
+    def _nearest(self, topic: str, stamp_ns: int) -> int | None:
+        """The tick whose stamp is closest; None when none is close."""
+        stamps = self._stamps[topic]
+        after = int(np.searchsorted(stamps, stamp_ns))
+        near = [number for number in (after - 1, after) if 0 <= number < len(stamps)]
+        best = min(near, key=lambda number: abs(int(stamps[number]) - stamp_ns), default=None)
+        return best if best is not None and abs(int(stamps[best]) - stamp_ns) <= NEAR_NS else None
+
+
+def _values(tick: RawMessage) -> tuple[int, ...]:
+    """The fields of a /loop/tick, which are the end of its bytes."""
+    return _VALUES.unpack(tick.data[-_VALUES.size :])
 
 
 def _stamp_ns(data: bytes) -> int:

@@ -1,0 +1,238 @@
+"""`client`: robot_client's loop and planner as a lifecycle node.
+
+configure starts both and matches contract and policy, without torque; activate turns torque on (told seeded from where
+the arms are); deactivate holds; cleanup and shutdown leave the arms held and close everything. The control loop is a
+process of its own: nothing in this node is ever waited for by it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from rcl_interfaces.msg import SetParametersResult
+
+from contract.errors import RigError
+from contract.handshake import contract_hash
+from contract.station import load_station
+from robot_client.episodes.ros_time import ros_time_now
+from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PlanFailure, PolicyReady
+from robot_client.modes import TORQUE_ON, Mode
+from yam_vam.bridge_state import BridgeState
+from yam_vam.client_parameters import PARAMETERS, crew_settings
+from yam_vam.crew import Crew
+from yam_vam.description import advertise_description
+from yam_vam.diagnostics import Diagnostics
+from yam_vam.doors import Doors
+from yam_vam.managed import ManagedNode
+from yam_vam.running import run_node
+from yam_vam.speaker import BY_THE_ARMS, Speaker
+from yam_vam.transforms import advertise_transforms
+
+PUMP_S: Final = 0.01
+ARMED_S: Final = 5.0
+HELD_S: Final = 2.0
+_POLL_S: Final = 0.005
+_TORQUE: Final = frozenset(mode.value for mode in TORQUE_ON)
+
+
+class ClientNode(ManagedNode):
+    """`status` is the loop's newest word."""
+
+    def __init__(self, told_to_end: Callable[[], int]) -> None:
+        super().__init__("client", PARAMETERS, told_to_end)
+        self._crew: Crew | None = None
+        self._speaker: Speaker | None = None
+        self._bridge: BridgeState | None = None
+        self._diagnostics: Diagnostics | None = None
+        self.status: LoopStatus | None = None
+        self.policy: PolicyReady | None = None
+        self._failure = ""
+        self._pumping = False
+        self._values: dict[str, Any] = {}
+        self._tf = ""
+        self.doors = Doors(self)
+        self.add_on_set_parameters_callback(self._parameters_change)
+        self.create_timer(PUMP_S, self.pump)
+
+    @property
+    def mode(self) -> str:
+        """Mode of the loop; empty before its first word."""
+        return "" if self.status is None else self.status.mode
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing may be engaged now: topics that do not fit together, joints that are refused."""
+        lines = [*self.watch.troubles.values(), *([self._bridge.trouble()] if self._bridge is not None else [])]
+        return "; ".join(line for line in lines if line)
+
+    def up(self, values: dict[str, Any]) -> None:
+        """Start loop and planner; wait for the loop's first word and, with a server, for a policy that fits."""
+        settings = crew_settings(values, self.get_namespace())
+        station = load_station(values["station"])
+        self._values, self.status, self.policy, self._failure = values, None, None, ""
+        ros_time = ros_time_now()
+        silent = BY_THE_ARMS if values["rig"] == "ros" else frozenset()
+        self._speaker = Speaker(self.watch, ros_time, time.monotonic_ns, silent)
+        facts = {"format": "1", "contract_hash": contract_hash(), "ros_offset_ns": str(ros_time.offset_ns)}
+        facts |= {"station": station.name, "recorded": "topics"}
+        facts |= {key: str(values[key]) for key in ("rig", "instruction", "guidance", "seed", "server")}
+        self._speaker.open({"episode": facts, "station": {"json": station.model_dump_json()}})
+        advertise_description(self.watch)
+        self._crew = Crew(settings)
+        self._crew.start()
+        if values["rig"] == "ros":
+            self._bridge = BridgeState(self._crew.run_dir)
+        self._diagnostics = Diagnostics(self, self._report)
+        self._tf = advertise_transforms(self, station)
+        need = "a policy that fits" if settings.planner is not None else "the loop's first word"
+        self._wait(lambda: self._ready(settings.planner is not None), need, float(values["server_timeout_s"]))
+        self._say_ready()
+
+    def arm(self) -> None:
+        """Torque on; the arms stand where they are."""
+        if self.trouble:
+            raise RigError("activation", expected="topics that fit together", got=self.trouble)
+        act: PersonAct = "release" if self.mode == Mode.HOLD.value else "enable"
+        self._tell_until(act, lambda: self.mode == Mode.IDLE.value, "torque on", ARMED_S)
+        if self._values["engage"]:
+            self.tell("engage")
+
+    def disarm(self) -> None:
+        """Brake and hold; torque stays on."""
+        self.pump()
+        if self.mode in _TORQUE:
+            self._tell_until("hold", lambda: self.mode == Mode.HOLD.value, "HOLD", HELD_S)
+
+    def down(self) -> None:
+        """Leave the arms held and end loop, planner and bridge. The last line says how the arms are left."""
+        for part in (self._diagnostics, self._bridge):
+            if part is not None:
+                part.close()
+        self._diagnostics = self._bridge = None
+        if self._crew is None:
+            return
+        crew, self._crew = self._crew, None
+        calls = self.told_to_end()
+        code = crew.end(self._take, impatient=lambda: self.told_to_end() > max(calls, 1))
+        self.doors.close_mailbox()
+        self._speaker = None
+        state = f"{self.mode}: {self.status.reason}" if self.status is not None else "no word from the loop"
+        said = self.get_logger().error if code else self.get_logger().info
+        said(f"arms left in {state}" + (f" (loop ended with code {code})" if code else ""))
+        if code and self.status is not None:
+            self.exit_code = 1
+
+    def tell(self, act: PersonAct, text: str = "") -> bool:
+        """Pass a person's act to the loop; whether there is a loop."""
+        if self._crew is not None:
+            self._crew.tell(act, text)
+        return self._crew is not None
+
+    @property
+    def crew(self) -> Crew | None:
+        """The processes, while there are some."""
+        return self._crew
+
+    def pump(self) -> None:
+        """Take what loop and planner said, and publish it. Called by a timer, and in every wait."""
+        if self._crew is None or self._pumping:
+            return
+        self._pumping = True
+        try:
+            for message in self._crew.messages():
+                self._take(message)
+            for number, fed in self._crew.feed():
+                if self._speaker is not None:
+                    self._speaker.fed(fed, number)
+        finally:
+            self._pumping = False
+        dead = self._crew.dead()
+        if dead and not self.over and self.state != "unconfigured":
+            self.fail(f"{dead}; the arms hold, and nothing is started again by itself")
+
+    def wait_until(self, ready: Callable[[], bool], seconds: float) -> bool:
+        """Pump until `ready`, a signal, or the time is up; whether it is ready."""
+        until_s = time.monotonic() + seconds
+        while not ready():
+            if time.monotonic() > until_s or self.told_to_end():
+                return False
+            self.pump()
+            time.sleep(_POLL_S)
+        return True
+
+    def _take(self, message: LocalMessage) -> None:
+        if isinstance(message, LoopStatus):
+            self.status = message
+        elif isinstance(message, PolicyReady):
+            self.policy = message
+        elif isinstance(message, PlanFailure):
+            self._failure = message.text
+            self.get_logger().warning(f"no plan: {message.text}", throttle_duration_sec=2.0)
+        if self._speaker is not None:
+            self._speaker.local(message)
+
+    def _ready(self, with_policy: bool) -> bool:
+        dead = self._crew.dead() if self._crew is not None else "nothing was started"
+        if dead:
+            raise RigError("configure", expected="loop and planner", got=dead, remedy=f"see {self._values['logs']}")
+        return self.status is not None and (self.policy is not None or not with_policy)
+
+    def _wait(self, ready: Callable[[], bool], what: str, seconds: float) -> None:
+        if not self.wait_until(ready, seconds):
+            got = "a signal to end" if self.told_to_end() else self._failure or self._last() or "silence"
+            raise RigError("client", expected=f"{what} within {seconds:g} s", got=got)
+
+    def _tell_until(self, act: PersonAct, ready: Callable[[], bool], what: str, seconds: float) -> None:
+        """The loop needs a fresh joint reading before it enables, so the act is repeated while the time lasts."""
+        until_s = time.monotonic() + seconds
+        self.tell(act)
+        while not self.wait_until(ready, 0.5):
+            if time.monotonic() > until_s or self.told_to_end():
+                raise RigError("client", expected=f"{what} within {seconds:g} s", got=self._last() or "silence")
+            self.tell(act)
+
+    def _last(self) -> str:
+        if self.status is None:
+            return ""
+        return "; ".join(
+            part for part in (f"{self.mode}: {self.status.reason}", self.status.notes.get("notice")) if part
+        )
+
+    def _say_ready(self) -> None:
+        if self.policy is not None:
+            trained = "" if self.policy.trained else " UNTRAINED WEIGHTS: the arms move, but to no purpose"
+            self.get_logger().info(f"policy {self.policy.model_id} on {self.policy.engine_id}.{trained}")
+        rights = "; ".join(
+            f"{name}: {text}" for name, text in (self.status.notes if self.status else {}).items() if text
+        )
+        self.get_logger().info(f"loop is up, no torque yet. {rights}")
+
+    def _report(self) -> tuple[bool, str, dict[str, object]]:
+        values: dict[str, object] = {"state": self.state, "mode": self.mode, "transforms": self._tf}
+        values |= {"trouble": self.trouble, "last failed plan": self._failure}
+        if self._bridge is not None:
+            values |= self._bridge.values()
+        return not self.trouble, self._last() or self.state, {**values, **self.doors.counts}
+
+    def _parameters_change(self, parameters: list[Any]) -> SetParametersResult:
+        """The instruction may change at any time; everything else is read at configure."""
+        fixed = [p.name for p in parameters if self.state != "unconfigured" and p.name not in ("instruction",)]
+        own = {parameter.name for parameter in self.parameters}
+        if locked := [name for name in fixed if name in own]:
+            return SetParametersResult(successful=False, reason=f"{', '.join(locked)}: clean the node up first")
+        for parameter in parameters:
+            if parameter.name == "instruction":
+                self.tell("instruction", str(parameter.value))
+        return SetParametersResult(successful=True)
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(ClientNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

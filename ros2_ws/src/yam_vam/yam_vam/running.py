@@ -1,0 +1,95 @@
+"""One node in one process: from `rclpy.init` to the last line, with signals that always lead to an orderly end.
+
+rclpy's own handlers are not installed: they close the context first, and then nothing can be published or said any
+more while arms are still moving. Here the node ends first, then ROS.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Final
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from contract.errors import StackError
+from robot_client.clock import NS_PER_S, Clock, MonotonicClock
+from yam_vam.managed import DONE, ManagedNode
+
+SPIN_S: Final = 0.05
+RETRY_NS: Final = 2 * NS_PER_S
+
+
+class Signals:
+    """Counts SIGINT and SIGTERM. Called, it gives the count."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def install(self) -> None:
+        """From now on neither ends the process."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._came)
+
+    def __call__(self) -> int:
+        return self._count
+
+    def _came(self, number: int, frame: FrameType | None) -> None:
+        self._count += 1
+
+
+class Autostart:
+    """Takes the node as far as its parameter says, trying again every two seconds; never a second time."""
+
+    def __init__(self, node: ManagedNode, clock: Clock) -> None:
+        self._node, self._clock = node, clock
+        goal = str(node.get_parameter("autostart").value)
+        self._left = {"activate": ["configure", "activate"], "configure": ["configure"]}.get(goal, [])
+        self._next_ns = 0
+
+    def step(self) -> None:
+        """One try, if it is time."""
+        if not self._left or self._clock.now_ns() < self._next_ns:
+            return
+        trigger = {"configure": self._node.trigger_configure, "activate": self._node.trigger_activate}
+        if trigger[self._left[0]]() is DONE:
+            self._left.pop(0)
+        else:
+            self._next_ns = self._clock.now_ns() + RETRY_NS
+
+
+def run_node(make: Callable[[Signals], ManagedNode], arguments: Sequence[str] | None = None) -> int:
+    """Run until a signal, the node's own end, or the end of its context; the exit code."""
+    signals = Signals()
+    signals.install()
+    rclpy.init(args=list(sys.argv if arguments is None else arguments), signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = make(signals)
+    except StackError as error:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+        rclpy.try_shutdown()
+        return 2
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    try:
+        _spin(node, executor, signals)
+    finally:
+        node.end()
+        executor.shutdown(timeout_sec=1.0)
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return node.exit_code
+
+
+def _spin(node: ManagedNode, executor: SingleThreadedExecutor, signals: Signals) -> None:
+    autostart = Autostart(node, MonotonicClock())
+    try:
+        while not (signals() or node.over):
+            autostart.step()
+            executor.spin_once(timeout_sec=SPIN_S)
+    except ExternalShutdownException:
+        node.get_logger().info("the context was shut down from outside")

@@ -1,0 +1,175 @@
+"""`twin`: the simulated station as ROS topics, so that everything else cannot tell.
+
+configure starts the simulation, activate publishes joints and cameras and takes /joint_commands, deactivate holds,
+cleanup parks and ends it. The simulation itself is `python -m robot_client.twin`, in its own process.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from std_srvs.srv import Trigger
+
+from contract.errors import RigError, StackError
+from contract.station import Station, load_station
+from robot_client.episodes.ros_time import RosTime, ros_time_now
+from robot_client.mailbox import MailboxWriter, memory_directory, open_writer
+from robot_client.rigs.base import JointReading, Stop
+from robot_client.rigs.mailbox_frames import MailboxFrames
+from robot_client.rigs.sim import SimRig
+from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
+from robot_client.twin.topics import COMMAND_BYTES, Command, pack_command, path_of
+from yam_vam.frame_topics import FrameTopics
+from yam_vam.joint_states import message_of, part_of, vector_of
+from yam_vam.managed import ManagedNode
+from yam_vam.parameters import STATION, Parameter
+from yam_vam.running import run_node
+from yam_vam.topics import table
+
+PARAMETERS: Final = (
+    STATION,
+    Parameter("seed", 0, "which layout", least=0, most=2**31 - 1),
+    Parameter("instruction", "", "what the layout is about; empty leaves the choice to the seed"),
+    Parameter("joint_hz", 100.0, "joint states a second", least=10.0, most=500.0),
+    Parameter("run_dir", "", "folder of the simulation's mailboxes; empty: a temporary one"),
+)
+START_S: Final = 60.0
+PARK_S: Final = 4.0
+
+
+class TwinNode(ManagedNode):
+    """Joints and cameras out, commands in."""
+
+    def __init__(self, told_to_end: Callable[[], int]) -> None:
+        super().__init__("twin", PARAMETERS, told_to_end)
+        self._run_dir: Path | None = None
+        self._kept = False
+        self._twin: TwinHandle | None = None
+        self._rig: SimRig | None = None
+        self._frames: FrameTopics | None = None
+        self._command: MailboxWriter | None = None
+        self._timers: list[Any] = []
+        self._newest_joints_ns = 0
+        self.refused = 0
+        for name, how in (("hold", Stop.HOLD), ("relax", Stop.RELAX)):
+            self.create_service(Trigger, f"~/{name}", lambda asked, answer, how=how: self._person(how, answer))
+
+    def up(self, values: dict[str, Any]) -> None:
+        """Start the simulation and wait for its first frames."""
+        station = load_station(values["station"])
+        self._kept = bool(values["run_dir"])
+        self._run_dir = Path(values["run_dir"] or tempfile.mkdtemp(prefix="yam-twin-", dir=memory_directory()))
+        self._run_dir.mkdir(parents=True, exist_ok=True)
+        sizes = {camera.role: (camera.width, camera.height) for camera in station.cameras}
+        rate_hz = max(camera.rate_hz for camera in station.cameras)
+        arguments = TwinArguments(values["seed"], values["instruction"], sizes, policy_hz=rate_hz, overview_hz=0.0)
+        self._twin = start_twin(self._run_dir, arguments)
+        self._wait(self._twin)
+        self._rig = SimRig(self._run_dir, ())
+        self._command = open_writer(path_of(self._run_dir, "command"), COMMAND_BYTES)
+        self._open_topics(station, self._run_dir, ros_time_now(), values["joint_hz"])
+
+    def arm(self) -> None:
+        """Publish, and take commands."""
+        if self._frames is not None:
+            self._frames.going = True
+
+    def disarm(self) -> None:
+        """Hold; commands count no more."""
+        if self._frames is not None:
+            self._frames.going = False
+        self._stop(Stop.HOLD)
+
+    def down(self) -> None:
+        """Park, end the simulation, close the topics."""
+        for timer in self._timers:
+            self.destroy_timer(timer)
+        self._timers = []
+        for part in (self._rig, self._frames, self._command):
+            if part is not None:
+                part.close()
+        self._rig = self._frames = self._command = None
+        if self._twin is not None:
+            self._twin.close(park=not self.told_to_end(), timeout_s=PARK_S)
+            self._twin = None
+        if self._run_dir is not None and not self._kept:
+            shutil.rmtree(self._run_dir, ignore_errors=True)
+
+    def _wait(self, twin: TwinHandle) -> None:
+        until_s = time.monotonic() + START_S
+        while True:
+            try:
+                twin.wait_ready(0.5)
+                return
+            except RigError:
+                if not twin.alive() or self.told_to_end() or time.monotonic() > until_s:
+                    raise
+
+    def _open_topics(self, station: Station, run_dir: Path, ros_time: RosTime, joint_hz: float) -> None:
+        topics = table()
+        states, commands = topics["/joint_states"], topics["/joint_commands"]
+        joints = self.watch.advertise(states.name, states.kind, states.qos, alone=True)
+        self.watch.subscribe(commands.name, commands.kind, commands.qos, self._commanded, alone=True)
+        roles = [camera.role for camera in station.cameras]
+        self._frames = FrameTopics(self, station.cameras, MailboxFrames(run_dir, roles))
+        self._frames.open(self.watch, ros_time)
+        self._timers = [
+            self.create_timer(1.0 / joint_hz, lambda: self._publish_joints(joints, ros_time)),
+            self.create_timer(1.0, self._look_after),
+        ]
+
+    def _publish_joints(self, publisher: Any, ros_time: RosTime) -> None:
+        if self.state != "active" or self._rig is None:
+            return
+        reading = self._reading(self._rig)
+        if reading is not None and reading.stamp_ns > self._newest_joints_ns:
+            self._newest_joints_ns = reading.stamp_ns
+            publisher.publish(message_of(reading.positions, ros_time.of(reading.stamp_ns)))
+
+    def _commanded(self, message: Any) -> None:
+        """A whole command by name, or nothing at all."""
+        if self.state != "active" or self._command is None:
+            return
+        try:
+            target = vector_of([part_of(message)])
+        except StackError as error:
+            self.refused += 1
+            self.get_logger().error(f"command refused: {error}", throttle_duration_sec=2.0)
+            return
+        self._command.put(pack_command(Command(target, None)), time.monotonic_ns())
+
+    def _person(self, how: Stop, answer: Any) -> Any:
+        self._stop(how)
+        answer.success, answer.message = self._command is not None, f"{how.value}: the twin does it at once"
+        return answer
+
+    def _stop(self, how: Stop) -> None:
+        if self._rig is not None and self._command is not None:
+            target = self._rig.joints().positions
+            self._command.put(pack_command(Command(target, how)), time.monotonic_ns())
+
+    def _look_after(self) -> None:
+        if self._twin is not None and not self._twin.alive():
+            self.fail("the simulation ended by itself; see its log")
+
+    @staticmethod
+    def _reading(rig: SimRig) -> JointReading | None:
+        try:
+            return rig.joints()
+        except RigError:
+            return None
+
+
+def main() -> int:
+    """Entry point."""
+    return run_node(TwinNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
