@@ -67,6 +67,10 @@ def evaluate(
     first_seed: int = 0,
     futures: tuple[str, ...] = ("kept", "masked", "swapped"),
     splits: tuple[str, ...] = ("id", "ood"),
+    guidance: tuple[str, ...] = ("off",),
+    w_max: tuple[float, ...] = (),
+    probe: bool = False,
+    client: bool = False,
     out: Path = Path("out/evaluate"),
     note: bool = False,
 ) -> None:
@@ -77,14 +81,22 @@ def evaluate(
         rotation: which pairs are held out; must be the one it was trained with.
         per_pair: layouts per pair.
         first_seed: seed of the first layout; the same seeds are used for every bundle and method.
-        futures: what the head is shown of the imagined future.
+        futures: what the head is shown of the imagined future: kept, masked, swapped (another instruction's), moved
+            (another moment's).
         splits: id (seen pairs), ood (held-out pairs).
+        guidance: off, constant, adaptive, inverted; all but off with the future kept only.
+        w_max: largest guidance scales to try instead of the bundle's.
+        probe: note at each replan what masking and swapping its future would change (three times the time).
+        client: through the robot client's own planner, loop and safety in simulated time, with the twin station's
+            limits: what a run does, three times as slow.
         out: folder for the outcomes; what is there is not tried again.
         note: write the TR calibration (from future kept, id) and the scores into the bundle's manifest.
     """
     from training.evaluate.command import evaluate_bundle
+    from training.evaluate.wanted import Wanted
 
-    evaluate_bundle(bundle, rotation, per_pair, first_seed, futures, splits, out, note, _say)
+    wanted = Wanted(rotation, per_pair, first_seed, futures, splits, guidance, w_max, probe, client)
+    evaluate_bundle(bundle, wanted, out, note, _say)
 
 
 def analyse(raw: Path = Path("docs/results/raw"), out: Path = Path("docs/results")) -> None:

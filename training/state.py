@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 import torch
+from pydantic import ValidationError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -60,8 +61,11 @@ def load_state(folder: Path, run: Run, model: nn.Module, ema: Ema, optimiser: to
 
 
 def require_same_run(folder: Path, noted: dict, run: Run) -> None:
-    """Raises `ConfigurationError` naming every key that differs."""
-    mine = json.loads(run.model_dump_json())
+    """Raises `ConfigurationError` naming every key that differs.
+
+    A key that came into being after the run was started counts as having had its default.
+    """
+    mine, noted = json.loads(run.model_dump_json()), _with_defaults(noted)
     differing = [key for key in sorted({*mine, *noted}) if mine.get(key) != noted.get(key)]
     if differing:
         raise ConfigurationError(
@@ -70,6 +74,13 @@ def require_same_run(folder: Path, noted: dict, run: Run) -> None:
             got="; ".join(f"{key} was {noted.get(key)}, is {mine.get(key)}" for key in differing),
             remedy="give the changed run another name, or delete the folder",
         )
+
+
+def _with_defaults(noted: dict) -> dict:
+    try:
+        return json.loads(Run.model_validate(noted).model_dump_json())
+    except ValidationError:
+        return noted
 
 
 def _under(prefix: str, saved: dict[str, Tensor]) -> dict[str, Tensor]:

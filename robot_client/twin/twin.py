@@ -74,7 +74,7 @@ class Twin:
             now = min(left, _LOOK_EVERY)
             self.world.step(now)
             left -= now
-            self._look()
+            self.look()
         return self.verdict
 
     def glide(self, start: NDArray[np.float64], goal: NDArray[np.float64], seconds: float) -> Verdict:
@@ -84,7 +84,7 @@ class Twin:
             self.world.follow(start + (goal - start) * (i / count))
             self.world.step(steps_in(seconds / count))
             if i % 5 == 0 or i == count:
-                self._look()
+                self.look()
         return self.verdict
 
     def render(self, role: str) -> NDArray[np.uint8]:
@@ -107,10 +107,12 @@ class Twin:
             self._renderer.close()
             self._renderer = None
 
-    def _look(self) -> None:
+    def look(self) -> Verdict:
+        """Judge the present state, for who steps the world himself; at least every 0.1 s of simulated time."""
         if self._judge is None:
             raise RigError("twin", expected="a reset", got="none yet", remedy="call reset(seed)")
         self._verdict = self._judge.look()
+        return self._verdict
 
     def _stamp_ns(self) -> int:
         return round(self.world.time_s * 1e9)

@@ -113,7 +113,10 @@ def test_masking_and_swapping_the_future_reach_the_head_and_nothing_else(bundle:
     question = observation(evaluation.twin, trial, 0, np.zeros((0, 14)), "off")
     bank = evaluation._bank
     bank.start("put the red cube on the plate", 0)
-    bank.collect({"features": np.ones((1, 480, 16), np.float32)})
+    futures = np.random.default_rng(0).normal(size=(2, 1, 480, 16)).astype(np.float32)
+    bank.collect({"features": futures[0]})
+    bank.start(trial.task.instruction, 1)
+    bank.collect({"features": futures[1]})
     evaluation._banked = True
     bank.start(trial.task.instruction, trial.seed)
     answers = {future: evaluation.policy(future).replan(question, lambda: 0) for future in FUTURES}
@@ -121,6 +124,7 @@ def test_masking_and_swapping_the_future_reach_the_head_and_nothing_else(bundle:
     assert answers["kept"].temporal_ratio.value > 0.0
     assert not np.array_equal(answers["kept"].rows, answers["masked"].rows)
     assert not np.array_equal(answers["kept"].rows, answers["swapped"].rows)
+    assert not np.array_equal(answers["swapped"].rows, answers["moved"].rows)
     evaluation.close()
 
 
@@ -136,7 +140,13 @@ def test_outcomes_are_written_once_and_read_back(bundle: tuple[Path, Path], tmp_
         chosen = trials(0, 1, 0)[:2]
         first = evaluation.run("masked", chosen, tmp_path / "o.jsonl")
         again = evaluation.run("masked", chosen, tmp_path / "o.jsonl")
-    assert first == again and len(first) == 2
+        evaluation._bank.start("another", 0)
+        evaluation._bank.collect({"features": np.random.default_rng(0).normal(size=(1, 480, 16))})
+        evaluation._banked = True
+        probed = evaluation.run("kept", chosen[:1], tmp_path / "p.jsonl", probe=True)
+    assert first == again and len(first) == 2 and "mask_effect" not in first[0]
+    assert len(probed[0]["mask_effect"]) == len(probed[0]["swap_effect"]) == 2
+    assert min(probed[0]["mask_effect"] + probed[0]["swap_effect"]) > 0.0
     assert all(one["rows"] == 16 and len(one["ratios"]) == 2 for one in first)
     evaluation.close()
 

@@ -51,6 +51,20 @@ def test_resume_with_another_run_is_refused_and_names_what_differs(run: Run, tmp
         train(run.model_copy(update={"seed": 1}), tmp_path / "a", "test", lambda line: None)
 
 
+def test_a_run_noted_before_a_key_existed_goes_on(run: Run, tmp_path: Path) -> None:
+    """A new setting with a default must not strand runs that were started without it."""
+    train(run, tmp_path / "a", "test", lambda line: None, stop_at=3)
+    state = tmp_path / "a" / "state" / "state.json"
+    noted = json.loads(state.read_text())
+    del noted["run"]["moment_every"], noted["run"]["action"]["null_future"]
+    state.write_text(json.dumps(noted))
+    train(run, tmp_path / "a", "test", lambda line: None, stop_at=4)
+    noted["run"]["action"]["draws"] = 7
+    state.write_text(json.dumps(noted))
+    with pytest.raises(ConfigurationError, match="draws"):
+        train(run, tmp_path / "a", "test", lambda line: None)
+
+
 def test_the_log_has_one_line_per_interval_and_none_twice_after_a_resume(run: Run, tmp_path: Path) -> None:
     train(run, tmp_path / "a", "test", lambda line: None, stop_at=5)
     (tmp_path / "a" / "log.jsonl").open("a").write('{"step": 99}\n')

@@ -17,9 +17,9 @@ IMAGINED: Final = "imagined.jsonl"
 """Imagined beside executed video; other lines than outcomes (training.analyse.imagined)."""
 Use = Literal["headline", "ablation", "guidance", "sweep", "choice", "earlier"]
 """What the outcomes may be counted for. headline: the policy that ships and its sister seeds. choice: settings were
-chosen with them, so they prove nothing. earlier: kept for the record only."""
+chosen with them, so they prove nothing. earlier, or none: kept for the record only."""
 _NAME: Final = re.compile(
-    r"rotation(?P<rotation>\d)-(?P<future>[a-z]+)(-(?P<guidance>off|constant|adaptive|inverted)(-(?P<w_max>[0-9.]+))?)?"
+    r"rotation(?P<rotation>\d)-(?P<future>[a-z]+)(-(?P<guidance>off|constant|adaptive|inverted)(-(?P<w_max>[0-9.]+))?)?(-(?P<through>client))?"
 )
 
 
@@ -44,6 +44,8 @@ class Cell(BaseModel):
     guidance: GuidanceMode = "off"
     w_max: float | None = None
     """Both largest scales of guidance; None = those of the bundle."""
+    through: Literal["rows", "client"] = "rows"
+    """rows: the policy's rows straight to the twin. client: through the robot client's loop and safety."""
     adaptation: str = ""
     sigma: float | None = None
     horizon: int | None = None

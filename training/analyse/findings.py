@@ -35,6 +35,7 @@ def findings(results: Results) -> dict[str, Any]:
         "tr_phase_effect": _phases(kept),
         "tr_ood_spearman": _sweep(results),
         "guidance": _guidance(results),
+        "through_client": _client(results),
         "rotations": {str(rotation): _rotation(results, rotation) for rotation in range(4)},
         "policy": _policy(results),
     }
@@ -156,6 +157,12 @@ def _median_ms(tried: Sequence[Tried]) -> Estimate | None:
     """Median time of a replan; the interval is from the 5th to the 95th percentile of replans, not of the median."""
     times = [value for one in tried for value in one.replan_ms]
     return Estimate(*(float(np.percentile(times, p)) for p in (50, 5, 95)), len(times)) if times else None
+
+
+def _client(results: Results) -> dict[str, Entry]:
+    """The served policy through the robot client's own loop and safety, and how far from the quick way that is."""
+    tried = results.tried("headline", future="kept", guidance="off", rotation=0, through="client")
+    return _compared(tried, results.tried("headline", future="kept", guidance="off", rotation=0))
 
 
 def _rotation(results: Results, rotation: int) -> dict[str, Entry]:

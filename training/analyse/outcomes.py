@@ -44,7 +44,8 @@ class Results:
     """Folders with outcomes that nobody said anything about; they are not counted."""
 
     def where(self, use: str, **facts: Any) -> list[tuple[Cell, tuple[Tried, ...]]]:
-        """The cells that may be used so and have these facts."""
+        """The cells that may be used so and have these facts; those through the client only when asked for."""
+        facts = {"through": "rows", **facts}
         return [
             (cell, tried)
             for cell, tried in self.cells

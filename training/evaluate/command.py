@@ -6,54 +6,49 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from contract.errors import ConfigurationError
+from training.evaluate.about import describe
 from training.evaluate.evaluation import Evaluation
-from training.evaluate.futures import FUTURES
 from training.evaluate.suite import trials
 from training.evaluate.summary import report, success_rates
+from training.evaluate.wanted import Wanted
 from training.publish import calibrate, note_scores
-
-SPLITS = ("id", "ood")
 
 
 def evaluate_bundle(
     bundle: Path,
-    rotation: int,
-    per_pair: int,
-    first_seed: int,
-    futures: tuple[str, ...],
-    splits: tuple[str, ...],
+    wanted: Wanted,
     out: Path,
     note: bool,
     say: Callable[[str], None],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Outcomes by future; see `yam-train evaluate --help`."""
-    wanted_futures = [_known("future", name, FUTURES) for name in futures]
-    wanted_splits = tuple(_known("split", name, SPLITS) for name in splits)
-    chosen = trials(rotation, per_pair, first_seed, wanted_splits)
-    evaluation = Evaluation(bundle, rotation, say)
+    """Outcomes by method; see `yam-train evaluate --help`."""
+    methods = wanted.methods()
+    chosen = trials(wanted.rotation, wanted.per_pair, wanted.first_seed, wanted.known_splits())
+    evaluation = Evaluation(bundle, wanted.rotation, say)
     folder = out / evaluation.subject.name
-    outcomes, scores = {}, {}
-    for future in wanted_futures:
-        wanted = {(t.task.object, t.task.receptacle, t.seed) for t in chosen}
-        tried = evaluation.run(future, chosen, folder / f"rotation{rotation}-{future}.jsonl")
-        outcomes[future] = [o for o in tried if (o["object"], o["receptacle"], o["seed"]) in wanted]
-        say(f"-- future {future}")
-        for line in report(outcomes[future]):
+    describe(folder, evaluation.subject.manifest, wanted.rotation)
+    outcomes = {}
+    for method in methods:
+        asked = {(t.task.object, t.task.receptacle, t.seed) for t in chosen}
+        file = folder / f"rotation{wanted.rotation}-{method.name}.jsonl"
+        tried = evaluation.run(method.future, chosen, file, method.guidance, method.w_max, wanted.probe, method.client)
+        outcomes[method.name] = [o for o in tried if (o["object"], o["receptacle"], o["seed"]) in asked]
+        say(f"-- {method.name}")
+        for line in report(outcomes[method.name]):
             say(line)
-        for split, rate in success_rates(outcomes[future]).items():
-            scores[f"{split}_success_{future}"] = rate.value
-            scores[f"{split}_trials_{future}"] = float(rate.trials)
     if note:
-        note_scores(bundle, scores)
+        note_scores(bundle, _scores(outcomes))
         if "kept" in outcomes:
-            source = f"yam-train evaluate, rotation {rotation}, {per_pair} layouts a seen pair"
+            source = f"yam-train evaluate, rotation {wanted.rotation}, {wanted.per_pair} layouts a seen pair"
             calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, source)
     evaluation.close()
     return outcomes
 
 
-def _known(what: str, name: str, known: tuple) -> Any:
-    if name not in known:
-        raise ConfigurationError(what, expected=", ".join(known), got=name, remedy="choose among those")
-    return name
+def _scores(outcomes: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
+    scores = {}
+    for name, tried in outcomes.items():
+        for split, rate in success_rates(tried).items():
+            scores[f"{split}_success_{name}"] = rate.value
+            scores[f"{split}_trials_{name}"] = float(rate.trials)
+    return scores

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from contract.types import GuidanceMode
+import numpy as np
+
+from contract.layout import JOINT_MASK
+from contract.types import ActionChunk, GuidanceMode, Observation
 from policy_server.policy import Policy
 from robot_client.twin.cameras import Size
 from robot_client.twin.twin import Twin, make_twin
+from training.evaluate.client_rollout import SimulatedClient
 from training.evaluate.futures import AlteredEngine, Future, FutureBank, masked
-from training.evaluate.rollout import run_trial
+from training.evaluate.rollout import Probe, run_trial
 from training.evaluate.subject import open_subject
 from training.evaluate.suite import Trial, trials
 from training.progress import Progress
@@ -31,17 +36,35 @@ class Evaluation:
         self._banked = False
         self.twin: Twin = make_twin({v.role: Size(v.width, v.height) for v in self._manifest.canvas.views})
 
-    def run(self, future: Future, chosen: Sequence[Trial], out: Path, guidance: GuidanceMode = "off") -> list[dict]:
-        """Outcomes of the trials under one future; those already in the file `out` are read from it."""
+    def run(
+        self,
+        future: Future,
+        chosen: Sequence[Trial],
+        out: Path,
+        guidance: GuidanceMode = "off",
+        w_max: float | None = None,
+        probe: bool = False,
+        client: bool = False,
+    ) -> list[dict]:
+        """Outcomes of the trials under one future; those already in the file `out` are read from it.
+
+        `w_max`: both largest scales of guidance instead of the bundle's. `probe`: note at each replan what masking and
+        swapping its future would change.
+        `client`: through the robot client's own loop and safety (training.evaluate.client_rollout).
+        """
         done = read_outcomes(out)
         known = {(line["object"], line["receptacle"], line["seed"]) for line in done}
         missing = [t for t in chosen if (t.task.object, t.task.receptacle, t.seed) not in known]
-        policy = self.policy(future)
-        progress = Progress(len(missing), what=f"trials, future {future}", say=self._say)
+        policy = self.policy(future, w_max)
+        probing = self.probe() if probe else None
+        progress = Progress(len(missing), what=f"trials, future {future}, guidance {guidance}", say=self._say)
         out.parent.mkdir(parents=True, exist_ok=True)
         for trial in missing:
             self._bank.start(trial.task.instruction, trial.seed)
-            outcome = run_trial(policy, self.twin, trial, guidance)
+            if client:
+                outcome = self._client(policy, guidance).run(trial)
+            else:
+                outcome = run_trial(policy, self.twin, trial, guidance, probing)
             done.append(outcome.line())
             with out.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(done[-1]) + "\n")
@@ -53,14 +76,34 @@ class Evaluation:
         self._engine.close()
         self.twin.close()
 
-    def policy(self, future: Future) -> Policy:
-        """The served policy with its future kept, masked or swapped."""
+    def policy(self, future: Future, w_max: float | None = None) -> Policy:
+        """The served policy with its future kept, masked, swapped or moved."""
+        manifest = self._manifest
+        if w_max is not None:
+            scales = {"w_lang_max": w_max, "w_plan_max": w_max}
+            manifest = manifest.model_copy(update={"guidance": manifest.guidance.model_copy(update=scales)})
         if future == "kept":
-            return Policy(self._manifest, self._engine)
+            return Policy(manifest, self._engine)
         if future == "masked":
-            return Policy(self._manifest, AlteredEngine(self._engine, masked))
+            return Policy(manifest, AlteredEngine(self._engine, masked))
         self._fill_bank()
-        return Policy(self._manifest, AlteredEngine(self._engine, self._bank.swap))
+        alter = self._bank.swap if future == "swapped" else self._bank.move
+        return Policy(manifest, AlteredEngine(self._engine, alter))
+
+    def _client(self, policy: Policy, guidance: GuidanceMode) -> SimulatedClient:
+        return SimulatedClient(self.twin, policy.info("READY"), lambda asked: policy.replan(asked, lambda: 0), guidance)
+
+    def probe(self) -> Probe:
+        """Asks the same question with the future kept, masked and swapped, unguided, and compares the joint rows."""
+        kept, wrong = self.policy("kept"), (self.policy("masked"), self.policy("swapped"))
+
+        def effects(question: Observation, answer: ActionChunk) -> tuple[float, float]:
+            plain = replace(question, guidance="off")
+            rows = (answer if question.guidance == "off" else kept.replan(plain, lambda: 0)).rows
+            masked_by, swapped_by = (np.abs(policy.replan(plain, lambda: 0).rows - rows) for policy in wrong)
+            return float(masked_by[:, JOINT_MASK].mean()), float(swapped_by[:, JOINT_MASK].mean())
+
+        return effects
 
     def _fill_bank(self) -> None:
         """Collect the futures of one kept episode of every pair, on layouts of their own."""

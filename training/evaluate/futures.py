@@ -1,4 +1,6 @@
-"""What the head is shown of the imagined future: kept as it is, masked, or swapped for that of another instruction.
+"""What the head is shown of the imagined future: kept as it is, masked, or a wrong one.
+
+swapped: that of another instruction. moved: that of another layout and moment under the same instruction.
 
 An engine around the real one changes what the graph `context` is fed; the rest of the served policy is untouched.
 """
@@ -14,8 +16,8 @@ from numpy.typing import NDArray
 from contract.errors import EngineError
 from policy_server.engines.base import Engine
 
-Future = Literal["kept", "masked", "swapped"]
-FUTURES: tuple[Future, ...] = ("kept", "masked", "swapped")
+Future = Literal["kept", "masked", "swapped", "moved"]
+FUTURES: tuple[Future, ...] = ("kept", "masked", "swapped", "moved")
 Feeds = Mapping[str, NDArray]
 
 
@@ -64,14 +66,22 @@ class FutureBank:
 
     def swap(self, feeds: Feeds) -> Feeds:
         """Replace the later frames' features by those of some moment under another instruction."""
-        others = [future for said, future in self._stored if said != self.instruction]
-        if not others:
-            raise EngineError("future to swap in", expected="one of another instruction", got="none collected yet")
-        features = feeds["features"].copy()
-        features[:, self._current :] = others[int(self._rng.integers(len(others)))]
-        return {**feeds, "features": features}
+        return self._replaced(feeds, [future for said, future in self._stored if said != self.instruction])
+
+    def move(self, feeds: Feeds) -> Feeds:
+        """Replace the later frames' features by those of another moment under the same instruction."""
+        return self._replaced(feeds, [future for said, future in self._stored if said == self.instruction])
 
     def start(self, instruction: str, seed: int) -> None:
         """An episode begins; the same seed swaps in the same futures."""
         self.instruction = instruction
         self._rng = np.random.default_rng([seed, 5])
+
+    def _replaced(self, feeds: Feeds, choices: list[NDArray[np.float16]]) -> Feeds:
+        if not choices:
+            raise EngineError(
+                "future to show instead", expected="a collected one", got=f"none for {self.instruction!r}"
+            )
+        features = feeds["features"].copy()
+        features[:, self._current :] = choices[int(self._rng.integers(len(choices)))]
+        return {**feeds, "features": features}

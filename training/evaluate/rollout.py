@@ -7,7 +7,7 @@ commits the row that is due now and no more; every `execute` rows the policy is 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -41,14 +41,26 @@ class Outcome:
     phases: list[str] = field(default_factory=list)
     """Phase at each replan, from physics."""
     replan_ms: list[float] = field(default_factory=list)
+    mask_effect: list[float] = field(default_factory=list)
+    """Mean absolute change of the joint rows [rad] when the future is masked at this replan; empty if not asked for."""
+    swap_effect: list[float] = field(default_factory=list)
+    """The same when the future is swapped for another instruction's."""
 
     def line(self) -> dict[str, Any]:
-        """JSON-ready, rounded."""
-        short = {"ratios": [round(x, 5) for x in self.ratios], "replan_ms": [round(x, 1) for x in self.replan_ms]}
-        return {**asdict(self), **short}
+        """JSON-ready, rounded; lists that were not asked for are left out."""
+        digits = {"ratios": 5, "replan_ms": 1, "mask_effect": 5, "swap_effect": 5}
+        short = {name: [round(value, places) for value in getattr(self, name)] for name, places in digits.items()}
+        whole = {**asdict(self), **short}
+        return {name: value for name, value in whole.items() if value or name not in ("mask_effect", "swap_effect")}
 
 
-def run_trial(policy: Policy, twin: Twin, trial: Trial, guidance: GuidanceMode = "off") -> Outcome:
+Probe = Callable[[Observation, ActionChunk], tuple[float, float]]
+"""Question and answer of a replan -> its mask effect and swap effect."""
+
+
+def run_trial(
+    policy: Policy, twin: Twin, trial: Trial, guidance: GuidanceMode = "off", probe: Probe | None = None
+) -> Outcome:
     """Try one layout until it is done or the time is over."""
     twin.reset(trial.seed, trial.task)
     outcome = Outcome(trial.split, trial.task.object, trial.task.receptacle, trial.seed)
@@ -56,7 +68,11 @@ def run_trial(policy: Policy, twin: Twin, trial: Trial, guidance: GuidanceMode =
     while outcome.rows < MOST_ROWS and not outcome.success:
         first_row = outcome.rows + 1 if outcome.rows else 0
         prefix = due[np.newaxis] if outcome.rows else np.zeros((0, len(due)))
-        chunk = _ask(policy, observation(twin, trial, first_row, prefix, guidance), outcome)
+        question = observation(twin, trial, first_row, prefix, guidance)
+        chunk = _ask(policy, question, outcome)
+        if probe is not None:
+            for effects, effect in zip((outcome.mask_effect, outcome.swap_effect), probe(question, chunk), strict=True):
+                effects.append(effect)
         outcome.phases.append(twin.verdict.phase.value)
         for row in _rows_from(chunk, outcome.rows + 1)[:EXECUTE_ROWS]:
             goal = row.astype(np.float64)

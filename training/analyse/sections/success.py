@@ -33,6 +33,10 @@ def section(found: dict[str, Any], results: Results) -> Section:
             for split, name in (("id", "seen"), ("ood", "held-out")):
                 if rates[split]["value"] is not None:
                     marks.append(mark(f"rotation {rotation}, {name}", rates[split], rate_text(rates[split]), "grey"))
+    client = found["through_client"]
+    for split, name in (("id", "seen"), ("ood", "held-out")):
+        if client[split]["value"] is not None:
+            marks.append(mark(f"{name}, through client and safety", client[split], rate_text(client[split]), "grey"))
     body = intervals(marks, 0.0, 1.0, _TICKS, "%") + _pairs(results) + _failures(results) + _missing(found)
     state = state_of([seen, masked, unseen])
     whole = state == "measured" and _enough(seen)
