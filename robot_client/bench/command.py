@@ -89,9 +89,35 @@ def latency(
     )
     result = command.bench_latency(settings)
     if openpi:
-        from robot_client.payload.command import bench_payload
+        from robot_client.payload.command import add_payload, bench_payload
 
-        command.add_payload(result, bench_payload())
+        add_payload(result, bench_payload())
     picture = command.write(result, json)
     command.show(result)
     print(f"written to {json}" + (f" and {picture}" if picture else ""))
+
+
+@bench.command
+def payload(
+    json: Path = Path("out/bench/payload.json"),
+    calls: int = 100,
+    policy_ms: float = 20.0,
+    far_ms: float = 2.0,
+    openpi: bool = True,
+) -> None:
+    """Round trips by image size, near and far, beside openpi's public client; what JPEG would cost.
+
+    Args:
+        json: file for the results.
+        calls: round trips of each kind, size and distance.
+        policy_ms: what the pretended policy takes, on both sides.
+        far_ms: extra time each way in a proxy that stands for a network; 0 = only near.
+        openpi: compare with openpi's client, which is installed in an environment of its own (.venv-openpi).
+    """
+    from robot_client.payload.command import bench_payload, show_payload, write_payload
+    from robot_client.payload.sweep import Plan
+
+    result = bench_payload(Plan(calls, policy_ms, far_ms), openpi)
+    write_payload(result, json)
+    show_payload(result)
+    print(f"written to {json}")
