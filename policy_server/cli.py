@@ -1,4 +1,4 @@
-"""`yam-policy`: serve, export, info, imagine, calibrate, keys, bench. Each imports what it needs when it runs."""
+"""`yam-policy`: serve, export, build, verify and the rest. Each imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import tyro
 
 from contract.errors import ConfigurationError, StackError
 from contract.reader_gone import quiet_when_nobody_reads
+from policy_server.engines.loading import EngineName
 from policy_server.server.bind import DEFAULT_BIND
 
 app = tyro.extras.SubcommandApp()
@@ -21,7 +22,8 @@ app = tyro.extras.SubcommandApp()
 def serve(
     bundle: Path,
     bind: str = DEFAULT_BIND,
-    engine: Literal["onnxruntime", "torch"] = "onnxruntime",
+    engine: EngineName = "onnxruntime",
+    engines: Path | None = None,
     threads: int = 0,
     insecure: bool = False,
     keys: Path | None = None,
@@ -34,26 +36,76 @@ def serve(
         bundle: folder with policy.toml.
         bind: where to listen; port 0 picks a free one. Anything but loopback needs --keys or --insecure.
         engine: what computes; there is no silent change to another one.
+        engines: folder of compiled engines; default: the one that `yam-policy build` wrote beside the bundle.
         threads: threads of the engine; 0 = the library's choice.
         insecure: listen on any address without keys.
         keys: folder made by `yam-policy keys`; only the clients in it are let in.
         hang_s: an engine call longer than this ends the server with an error.
         stop_with_stdin: stop when standard input ends, for a supervisor that may die.
     """
+    from policy_server.commands.serve import EngineChoice
     from policy_server.commands.serve import serve as run
     from policy_server.server.service import ServeSettings
 
-    run(bundle, engine, threads, ServeSettings(bind, insecure, keys, hang_s), stop_with_stdin)
+    run(bundle, EngineChoice(engine, threads, engines), ServeSettings(bind, insecure, keys, hang_s), stop_with_stdin)
 
 
 @app.command
-def export(checkpoint: Path, bundle: Path, precision: Literal["fp32"] = "fp32", carry_checkpoint: bool = False) -> None:
+def build(
+    bundle: Annotated[Path, tyro.conf.Positional],
+    target: str,
+    out: Path | None = None,
+    most_branches: int = 3,
+    cache: Path | None = None,
+) -> None:
+    """Compile a bundle's graphs for a card. The precision is the bundle's own, chosen when it was exported.
+
+    Args:
+        bundle: folder with policy.toml.
+        target: rtx:sm120 and other RTX cards, also on a machine without one; rtx:current or trt:current for the card
+            in this machine; ort to open the graphs with ONNX Runtime, which compiles nothing.
+        out: folder of the engines; default BUNDLE.engines/TARGET beside the bundle.
+        most_branches: largest batch of guidance branches.
+        cache: folder of engines built before; default ~/.cache/yam-policy/engines.
+    """
+    from policy_server.commands.build import build as run
+
+    run(bundle, target, out, most_branches, cache)
+
+
+@app.command
+def verify(
+    bundle: Annotated[Path, tyro.conf.Positional],
+    engine: EngineName = "onnxruntime",
+    engines: Path | None = None,
+    reference: Path | None = None,
+) -> None:
+    """Ask an engine and the fp32 reference the same questions; exit 1 when an answer differs too much.
+
+    Args:
+        bundle: folder with policy.toml.
+        engine: what is examined. Compiled engines remember the verdict; without a good one they are not served.
+        engines: folder of compiled engines, if not the one beside the bundle.
+        reference: fp32 bundle of the same checkpoint; default: the bundle itself, which must then be in fp32.
+    """
+    from policy_server.commands.verify import verify as run
+
+    run(bundle, engine, engines, reference)
+
+
+@app.command
+def export(
+    checkpoint: Path,
+    bundle: Path,
+    precision: Literal["fp32", "fp16", "bf16"] = "fp32",
+    carry_checkpoint: bool = False,
+) -> None:
     """Export a checkpoint folder to a bundle folder.
 
     Args:
         checkpoint: folder with model.toml and weights.
         bundle: folder to write; an existing bundle there is replaced when the new one is complete.
-        precision: of the exported graphs.
+        precision: of backbone and head. Half precision is for compiled engines; ONNX Runtime's CPU has no bf16.
         carry_checkpoint: put the torch weights into the bundle too, for --engine torch.
     """
     from policy_server.commands.export import export as run

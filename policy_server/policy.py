@@ -43,14 +43,18 @@ class Policy:
         self._checked_against = self.info("READY")
 
     @classmethod
-    def load(cls, folder: Path | str, engine: str = "onnxruntime", threads: int = 0) -> Policy:
+    def load(
+        cls, folder: Path | str, engine: str = "onnxruntime", threads: int = 0, engines: Path | None = None
+    ) -> Policy:
         """The policy in a bundle folder on the engine named. `threads` 0 = the library's choice.
+
+        `engines` is the folder of compiled engines, if not the one beside the bundle.
 
         Raises `BundleError` for a broken bundle and `EngineError` for an engine that is not there: nothing else is
         used in its place.
         """
         bundle = load_bundle(folder)
-        return cls(bundle.manifest, load_engine(engine, bundle, threads))
+        return cls(bundle.manifest, load_engine(engine, bundle, threads, engines))
 
     def info(self, state: ServerState) -> ServerInfo:
         """What a client is told in the first exchange."""

@@ -28,6 +28,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "onnxruntime": ("policy_server/engines/onnxruntime_engine.py",),
     "tensorrt": ("policy_server/engines",),
     "tensorrt_rtx": ("policy_server/engines",),
+    "tensorrt_rtx_bindings": ("policy_server/engines",),
+    "cuda": ("policy_server/engines",),
     "rclpy": ("ros2_ws",),
     "mujoco": ("robot_client/twin", "training"),
     "i2rt": ("robot_client/i2rt_paths.py", "robot_client/rigs", "robot_client/leaders", "robot_client/doctor"),

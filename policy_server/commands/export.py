@@ -8,7 +8,7 @@ from typing import Literal
 from contract.errors import ConfigurationError
 
 
-def export(checkpoint: Path, bundle: Path, precision: Literal["fp32"], carry_checkpoint: bool) -> None:
+def export(checkpoint: Path, bundle: Path, precision: Literal["fp32", "fp16", "bf16"], carry_checkpoint: bool) -> None:
     """Export with torch. Raises `BundleError` for a broken checkpoint, `ConfigurationError` where torch is missing."""
     try:
         from policy_server.export.bundle import export_bundle

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from contract.heap import keep_freed_memory
@@ -15,7 +16,16 @@ from policy_server.server.served_policy import ServedPolicy
 from policy_server.server.service import ServeSettings
 
 
-def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop_with_stdin: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """What computes: the engine's name, its threads, and the folder of compiled engines if not the usual one."""
+
+    name: str
+    threads: int = 0
+    engines: Path | None = None
+
+
+def serve(bundle: Path, engine: EngineChoice, settings: ServeSettings, stop_with_stdin: bool) -> None:
     """Serve until stopped. Raises `StackError` for a bad setting, a bundle or engine that cannot serve, or a hang."""
     keep_freed_memory()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
@@ -25,7 +35,7 @@ def serve(bundle: Path, engine: str, threads: int, settings: ServeSettings, stop
     def load() -> ServedPolicy:
         from policy_server.policy import Policy  # in the inference thread: the engine's library takes its time
 
-        policy = Policy.load(bundle, engine, threads)
+        policy = Policy.load(bundle, engine.name, engine.threads, engine.engines)
         notes.extend(other_calibration(policy.manifest.tr_calibration, policy.manifest.weights_hash))
         return policy
 

@@ -17,6 +17,7 @@ from policy_server.engines.base import GRAPHS
 from policy_server.engines.onnx_files import external_locations
 
 CPU: Final = "CPUExecutionProvider"
+CUDA: Final = "CUDAExecutionProvider"
 _FAILURES: Final = (
     failures.EPFail,
     failures.Fail,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
-from contract.errors import BundleError, ConfigurationError
+from contract.errors import BundleError
 from contract.manifest import BundleManifest
 from policy_server.bundle import MANIFEST_NAME
 from policy_server.bundle_writer import seal
 from policy_server.export.manifest import manifest_of
 from policy_server.export.onnx_graph import to_onnx
+from policy_server.export.precision import Precision, graphs_in
 from policy_server.export.weights import INLINE_LIMIT_BYTES, save_graph, save_sharing
 from policy_server.model.checkpoint import CHECKPOINT_FOLDER, load_checkpoint
-from policy_server.model.graphs import VIDEO_PAIR, graphs_of
+from policy_server.model.graphs import VIDEO_PAIR
 from policy_server.model.policy import VideoActionModel
 
 VIDEO_WEIGHTS = "video.weights"
@@ -24,7 +24,7 @@ VIDEO_WEIGHTS = "video.weights"
 def export_bundle(
     checkpoint_dir: Path | str,
     bundle_dir: Path | str,
-    precision: Literal["fp32"] = "fp32",
+    precision: Precision = "fp32",
     inline_limit: int = INLINE_LIMIT_BYTES,
     carry_checkpoint: bool = False,
     progress: Callable[[str], None] = lambda line: None,
@@ -34,10 +34,8 @@ def export_bundle(
     `bundle_dir` is replaced if it is a bundle and appears only when complete. A graph with more than `inline_limit`
     bytes of weights gets them in a file beside it; `carry_checkpoint` adds the torch weights, so that the torch engine
     can serve the bundle too; `progress` gets one line per graph. Raises `BundleError` for a broken checkpoint or a
-    folder that is no bundle, `ConfigurationError` for a precision that cannot be exported.
+    folder that is no bundle.
     """
-    if precision != "fp32":
-        raise ConfigurationError("precision", expected="fp32", got=precision, remedy="export in fp32")
     source, target = Path(checkpoint_dir), Path(bundle_dir)
     require_replaceable(target)
     checkpoint = load_checkpoint(source)
@@ -45,7 +43,7 @@ def export_bundle(
     partial = target.absolute().with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    write_graphs(checkpoint.model, partial, inline_limit, progress)
+    write_graphs(checkpoint.model, partial, inline_limit, progress, precision)
     if carry_checkpoint:
         shutil.copytree(source, partial / CHECKPOINT_FOLDER)
     sealed = seal(partial, manifest)
@@ -60,10 +58,11 @@ def write_graphs(
     folder: Path,
     inline_limit: int = INLINE_LIMIT_BYTES,
     progress: Callable[[str], None] = lambda line: None,
+    precision: Precision = "fp32",
 ) -> None:
     """Write `NAME.onnx` for every graph; the two video graphs share `video.weights`."""
     pair = {}
-    for name, graph in graphs_of(model).items():
+    for name, graph in graphs_in(model, precision).items():
         progress(f"export {name}")
         exported = to_onnx(graph)
         if name in VIDEO_PAIR:

@@ -30,6 +30,7 @@ def manifest_of(checkpoint: Checkpoint, precision: Literal["fp32", "fp16", "bf16
             kind=config.text.kind,
             max_words=tokens_per_instruction(config.text),
             vocabulary=config.text.vocabulary,
+            reaches=None if config.text.reaches == "everything" else config.text.reaches,
         ),
         head=_head(config, checkpoint.model.head.masses_from),
         state=card.state,
