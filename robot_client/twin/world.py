@@ -72,6 +72,11 @@ class World:
         self.step(_SETTLE_STEPS)
         self.data.time = 0.0
 
+    @property
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lowest and highest targets (14,) in the contract's layout; what lies beyond is followed to there."""
+        return self._low / _TO_METRES, self._high / _TO_METRES
+
     def follow(self, target: NDArray[np.float64]) -> None:
         """Set position targets (14,) in the contract's layout.
 

@@ -26,9 +26,9 @@ from robot_client.planner.planner import Planner
 from robot_client.process_config import LoopConfig
 from robot_client.scripted_link import Reply, ScriptedLink
 from robot_client.twin.twin import Twin
-from training.evaluate.rollout import MOST_ROWS, ROW_S, Outcome
+from training.evaluate.rollout import Outcome
 from training.evaluate.stepped_rig import SteppedRig
-from training.evaluate.suite import Trial
+from training.evaluate.suite import MOST_ROWS, ROW_S, Trial
 
 ANSWER_MS: Final = 30
 """About what an answer takes on the wire (docs/benchmarks.md)."""

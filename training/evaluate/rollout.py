@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from contract.types import ActionChunk, GuidanceMode, Observation
 from policy_server.policy import Policy
 from robot_client.twin.twin import Twin
-from training.evaluate.suite import Trial
+from training.evaluate.suite import MOST_ROWS, ROW_S, Trial
 
-ROW_S: Final = 0.1
 EXECUTE_ROWS: Final = 8
-MOST_ROWS: Final = 160
-"""16 s; the expert needs five on average."""
 
 
 @dataclass(slots=True)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from contract.errors import ConfigurationError
 from robot_client.twin.tasks import Task, held_out, seen
 from training.data.settings import TRAIN_SEEDS_FROM
 
 Split = Literal["id", "ood"]
+ROW_S: Final = 0.1
+"""Time between rows."""
+MOST_ROWS: Final = 160
+"""16 s; the expert needs five on average."""
 
 
 @dataclass(frozen=True, slots=True)
