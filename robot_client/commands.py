@@ -28,6 +28,7 @@ def demo(
     out: Path = Path("out/demo"),
     imagine_every_s: float = 3.0,
     record: Path | None = None,
+    record_codec: Literal["jpeg", "h264"] = "jpeg",
     inject: str = "",
     cameras: tuple[str, ...] = (),
 ) -> None:
@@ -43,6 +44,7 @@ def demo(
         out: where report.html, twin.mp4, replans.jsonl and logs go.
         imagine_every_s: seconds between two looks at what the policy imagines; 0 = never.
         record: folder of episodes; this run becomes the next one (docs/episodes.md).
+        record_codec: jpeg, or h264 (about a tenth of the size) for the full-rate camera frames of the episode.
         inject: faults to rehearse, for example nan@5s,kill-server@8s (docs/faults.md).
         cameras: ROLE=CAMERA of the twin for any role of the policy; cameras that it leaves out are not used.
     """
@@ -63,6 +65,7 @@ def demo(
         headless=headless,
         imagine_every_s=imagine_every_s,
         record=record,
+        record_codec=record_codec,
         inject=inject,
         cameras=parse_cameras(cameras),
     )
@@ -81,6 +84,7 @@ def run(
     out: Path = Path("out/run"),
     headless: bool = False,
     record: Path | None = None,
+    record_codec: Literal["jpeg", "h264"] = "jpeg",
     keys: Path | None = None,
     bundle: Path | None = None,
     inject: str = "",
@@ -100,6 +104,7 @@ def run(
         out: where report, film and logs go.
         headless: a line now and then instead of the live view.
         record: folder of episodes; this run becomes the next one (docs/episodes.md).
+        record_codec: jpeg, or h264 (about a tenth of the size) for the full-rate camera frames of the episode.
         keys: folder of CURVE keys that `yam-policy keys` made for this robot.
         bundle: folder of a policy to serve for this run, instead of --server.
         inject: faults to rehearse on sim and ideal, for example
@@ -124,6 +129,7 @@ def run(
         headless=headless,
         imagine_every_s=0.0,
         record=record,
+        record_codec=record_codec,
         keys=keys,
         inject=inject,
         cameras=parse_cameras(cameras),

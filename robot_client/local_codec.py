@@ -30,6 +30,7 @@ _KINDS: Final[dict[str, Any]] = {
         m.LoopStatus,
         m.RecorderStatus,
         m.ReplanRecord,
+        m.Imagined,
     )
 }
 """Messages of our own; an `ActionChunk` travels in the network's form."""

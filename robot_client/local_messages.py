@@ -8,6 +8,7 @@
 | loop | supervisor, recorder | `TickBatch`, `LoopStatus` |
 | planner | supervisor | `PolicyReady`, `PlanFailure`, `ReplanRecord` |
 | planner | recorder | the same, `Observation` and the server's welcome (`robot_client.episodes.feed`) |
+| supervisor | recorder | `Imagined` (over the planner's pipe) |
 | recorder | supervisor | `RecorderStatus` |
 
 All `*_ns` are the robot host's monotonic clock unless they are called a duration or an age.
@@ -245,6 +246,17 @@ class ReplanRecord:
     """Robot side: check, encode, round_trip (encoded to received), decode -> duration."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Imagined:
+    """What the policy imagined from the images of one moment, for people to look at."""
+
+    stamp_ns: int
+    """The moment; frame i predicts stamp_ns + i * frame_step_ns."""
+    frame_step_ns: int
+    frames: NDArray
+    """(T, height, width, 3) uint8 RGB canvas frames."""
+
+
 LocalMessage: TypeAlias = (
     PlanRequest
     | PolicyReady
@@ -255,5 +267,6 @@ LocalMessage: TypeAlias = (
     | LoopStatus
     | RecorderStatus
     | ReplanRecord
+    | Imagined
     | ActionChunk
 )

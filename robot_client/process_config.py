@@ -82,6 +82,8 @@ class RecorderConfig(RigConfig):
     """Where episodes lie; this one gets the next number."""
     feed: Annotated[str, Field(min_length=1)]
     """ZeroMQ address to listen on for the planner."""
+    codec: Literal["jpeg", "h264"] = "jpeg"
+    """Of full-rate camera frames."""
     facts: dict[str, str] = Field(default_factory=dict)
     """What the supervisor knows of the run, kept with the episode: guidance, seed, manifest hash, ..."""
 

@@ -195,9 +195,13 @@ class Processes:
         sizes = {camera.role: (camera.width, camera.height) for camera in load_station(settings.station).cameras}
         return TwinArguments(seed=settings.seed, instruction=settings.instruction, sizes=sizes)
 
+    @property
+    def recorder_address(self) -> str:
+        """Where the recorder takes messages; empty when nothing is recorded."""
+        return self._recording.address if self._recording else ""
+
     def _start_robot(self) -> None:
         settings = self._settings
-        recorder = self._recording.address if self._recording else ""
         common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": self.rig_dir}
         if self._cameras is not None:
             common["frames_dir"] = str(self.run_dir)
@@ -208,7 +212,7 @@ class Processes:
             session=f"robot-{self.run_dir.name[-8:]}",
             cameras=dict(self._choice.roles),
             keys="" if settings.keys is None else str(settings.keys.absolute()),
-            recorder=recorder,
+            recorder=self.recorder_address,
         )
         loop_config = LoopConfig(
             **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance

@@ -56,6 +56,7 @@ class Recording:
             "server": settings.server,
             "bundle": "" if settings.bundle is None else settings.bundle.name,
             "manifest_sha256": _manifest_hash(settings.bundle),
+            **settings.facts,
         }
         return RecorderConfig(
             station=settings.station,
@@ -64,6 +65,7 @@ class Recording:
             frames_dir=str(self._run_dir) if settings.rig == "yam" else "",
             directory=str(self._directory.absolute()),
             feed=self.address,
+            codec=settings.record_codec,
             facts=facts,
         )
 

@@ -20,6 +20,7 @@ from robot_client.demo.settings import RunSettings
 from robot_client.demo.shown import Shown
 from robot_client.demo.view import Seen, line
 from robot_client.demo.watcher import Watcher
+from robot_client.episodes.feed import FeedSender
 from robot_client.link.policy_link import PolicyLink
 from robot_client.local_messages import (
     LocalMessage,
@@ -127,7 +128,10 @@ class Run:
         session = f"watcher-{self._processes.run_dir.name[-8:]}"
         link = PolicyLink(self._processes.address, session, frozenset(camera.role for camera in station.cameras))
         rig = make_rig(config, station, MonotonicClock())
-        self._watcher = Watcher(link, rig, station, session, settings.instruction, settings.imagine_every_s)
+        feed = self._processes.recorder_address
+        recorder = FeedSender(feed, counted=False) if feed else None
+        every_s = settings.imagine_every_s
+        self._watcher = Watcher(link, rig, station, session, settings.instruction, every_s, recorder)
         self._watcher.start()
 
     def _watch(self) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from contract.errors import ConfigurationError
 from contract.station import load_station
@@ -40,12 +40,16 @@ class RunSettings:
     """Between two requests for imagined frames; 0 = none."""
     record: Path | None = None
     """Where episodes lie; None = nothing is recorded."""
+    record_codec: Literal["jpeg", "h264"] = "jpeg"
+    """Of full-rate camera frames in the episode."""
     keys: Path | None = None
     """The robot's folder of CURVE keys, for a server that lets in nobody without."""
     inject: str = ""
     """Faults to rehearse (`robot_client.inject.grammar`); empty: none."""
     cameras: Mapping[str, str] = field(default_factory=dict)
     """What a person chose: role -> a camera of the station, or a device as KIND:NAME (`robot_client.demo.choice`)."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What else is to be kept with the episode."""
 
     def check(self) -> None:
         """Raises `ConfigurationError` naming the setting that is out of its range."""

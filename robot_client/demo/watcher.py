@@ -16,7 +16,9 @@ from contract.station import Station
 from contract.types import ImaginedFrames, ImagineRequest, Observation
 from robot_client.camera_roles import bind_cameras
 from robot_client.clock import NS_PER_S, MonotonicClock
+from robot_client.episodes.feed import FeedSender
 from robot_client.link.policy_link import PolicyLink
+from robot_client.local_messages import Imagined
 from robot_client.planner.observe import look
 from robot_client.rigs.base import Rig
 
@@ -28,10 +30,18 @@ class Watcher:
     """A thread with a session of its own. Trouble here never touches the robot: it is kept in `trouble`."""
 
     def __init__(
-        self, link: PolicyLink, rig: Rig, station: Station, session: str, instruction: str, every_s: float
+        self,
+        link: PolicyLink,
+        rig: Rig,
+        station: Station,
+        session: str,
+        instruction: str,
+        every_s: float,
+        recorder: FeedSender | None = None,
     ) -> None:
         self._link, self._rig, self._station = link, rig, station
         self._session, self._instruction, self._every_s = session, instruction, every_s
+        self._recorder = recorder
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
         self._frames: ImaginedFrames | None = None
@@ -63,6 +73,8 @@ class Watcher:
     def _run(self) -> None:
         try:
             self.info = self._link.connect()
+            if self._recorder is not None:
+                self._recorder.open()
             self._rig.open()
             sequence = 0
             while not self._over.is_set():
@@ -74,10 +86,13 @@ class Watcher:
                 self.trouble = str(error)
         finally:
             self._link.close()
+            if self._recorder is not None:
+                self._recorder.close()
 
     def _ask(self, sequence: int) -> None:
         try:
-            request_id = self._link.imagine(ImagineRequest(self._observation(sequence), chunks=1))
+            observation = self._observation(sequence)
+            request_id = self._link.imagine(ImagineRequest(observation, chunks=1))
             answer = self._link.wait_for(request_id)
         except StackError as error:
             if not self._over.is_set():  # nobody waits for an answer any more once the run is over
@@ -86,6 +101,8 @@ class Watcher:
         if isinstance(answer, ImaginedFrames):
             self._frames, self._since_s = answer, time.monotonic()
             self.answered += 1
+            if self._recorder is not None:
+                self._recorder.send(Imagined(observation.stamp_ns, answer.frame_step_ns, answer.frames))
 
     def _observation(self, sequence: int) -> Observation:
         info, clock = self._link.info, MonotonicClock()

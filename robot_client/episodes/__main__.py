@@ -42,7 +42,7 @@ def run_recorder(config: RecorderConfig, loop: Channel, supervisor: Channel) -> 
     station, clock, feed = load_station(config.station), MonotonicClock(), FeedReceiver(config.feed)
     time, rig = ros_time_now(), make_rig(config, station, clock)
     bag = Bag(Path(config.directory), clock)
-    cameras = CameraWatch(rig, station.cameras, time, bag.add, clock.now_ns())
+    cameras = CameraWatch(rig, station.cameras, time, bag.add, clock.now_ns(), config.codec)
     recorder = Recorder(bag, time, clock, loop, supervisor, feed, cameras)
     told_to_end: list[int] = []
     signal.signal(signal.SIGINT, signal.SIG_IGN)

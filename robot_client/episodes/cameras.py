@@ -1,9 +1,9 @@
-"""Every frame of every camera as it was captured, as JPEG, read by the recorder itself from the rig."""
+"""Every frame of every camera as it was captured, as JPEG or H.264, read by the recorder itself from the rig."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import cv2
 import numpy as np
@@ -13,10 +13,12 @@ from contract.errors import EpisodeError, RigError
 from contract.station import Camera
 from robot_client.clock import NS_PER_S
 from robot_client.episodes import ros_messages as ros
-from robot_client.episodes.channels import camera_topic
+from robot_client.episodes.channels import camera_topic, video_topic
+from robot_client.episodes.h264 import FORM, H264Encoder
 from robot_client.episodes.ros_time import RosTime
 from robot_client.rigs.base import Frame
 
+Codec = Literal["jpeg", "h264"]
 QUALITY: Final = 90
 SILENT_NS: Final = NS_PER_S
 """A camera without a frame for this long is missing from the episode."""
@@ -43,7 +45,9 @@ class CameraWatch:
         time: RosTime,
         add: Callable[[str, int, int, bytes], None],
         now_ns: int,
+        codec: Codec = "jpeg",
     ) -> None:
+        """h264: of cameras with even sides; others stay JPEG, and have their own topic as ever."""
         self._rig, self._time, self._add = rig, time, add
         self._newest: dict[str, int] = {}
         self._numbers = {camera.role: 0 for camera in cameras}
@@ -51,6 +55,9 @@ class CameraWatch:
         self._pause_ns = int(_EARLY * NS_PER_S / fastest_hz)
         self._next_ns = self._begun_ns = now_ns
         self._silent: dict[str, int] = {}
+        self._codec = codec
+        self._rates = {camera.role: float(camera.rate_hz) for camera in cameras}
+        self._encoders: dict[str, H264Encoder] = {}
 
     @property
     def trouble(self) -> str:
@@ -78,8 +85,20 @@ class CameraWatch:
         number = self._numbers.get(frame.role, 0)
         self._numbers[frame.role] = number + 1
         ros_ns = self._time.of(frame.stamp_ns)
-        data = ros.compressed_image(ros_ns, f"{frame.role}_camera", "jpeg", jpeg_of(frame.image))
-        self._add(camera_topic(frame.role), number, ros_ns, data)
+        frame_id = f"{frame.role}_camera"
+        height, width = frame.image.shape[:2]
+        if self._codec == "h264" and height % 2 == width % 2 == 0:
+            data = ros.compressed_video(ros_ns, frame_id, FORM, self._encoder(frame).encode(frame.image))
+            self._add(video_topic(frame.role), number, ros_ns, data)
+        else:
+            data = ros.compressed_image(ros_ns, frame_id, "jpeg", jpeg_of(frame.image))
+            self._add(camera_topic(frame.role), number, ros_ns, data)
+
+    def _encoder(self, frame: Frame) -> H264Encoder:
+        if frame.role not in self._encoders:
+            height, width = frame.image.shape[:2]
+            self._encoders[frame.role] = H264Encoder(height, width, self._rates.get(frame.role, 30.0))
+        return self._encoders[frame.role]
 
     def _watch_silence(self, now_ns: int) -> None:
         for role in self._numbers:

@@ -11,6 +11,7 @@ from typing import Final
 from mcap.records import Channel, Schema
 
 from robot_client.clock import NS_PER_S
+from robot_client.control_source import per_arm
 from robot_client.episodes import channels as topics
 from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.cameras import jpeg_of
@@ -63,7 +64,8 @@ class EntryWriter:
             self._add(topics.camera_topic(entry.role), entry.stamp_ns, data)
         elif isinstance(entry, Driver):
             self._driver = entry.source
-            text = json.dumps({"mode": entry.mode, "source": entry.source, "epoch": 0})
+            said = {"mode": entry.mode, "source": entry.source, "epoch": 0, **per_arm(entry.source)}
+            text = json.dumps({**said, "intervention": list(entry.intervention)})
             self._add(topics.MODE, entry.stamp_ns, ros.text(text))
         elif isinstance(entry, Instruction):
             self._add(topics.INSTRUCTION, entry.stamp_ns, ros.text(entry.text))

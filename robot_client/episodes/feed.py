@@ -22,6 +22,8 @@ from robot_client.local_messages import LocalMessage
 
 MOST_MESSAGES: Final = 16
 """On each side; of three 640x480 images that is 45 MB."""
+UNCOUNTED: Final = 2**64 - 1
+"""Number of what may be lost without harm; the others count up from 0."""
 _LINGER_MS: Final = 500
 _NUMBER: Final = struct.Struct("<Q")
 
@@ -29,10 +31,10 @@ FeedMessage = LocalMessage | Observation | Welcome
 
 
 class FeedSender:
-    """The planner's end. One thread owns it."""
+    """The planner's end. One thread owns it. `counted=False`: a second sender, whose messages may be lost."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, address: str, counted: bool = True) -> None:
+        self._address, self._counted = address, counted
         self._socket: zmq.Socket | None = None
         self._number = 0
         self.dropped = 0
@@ -49,7 +51,7 @@ class FeedSender:
         """Send or drop. The arrays of the message may not change afterwards."""
         if self._socket is None:
             return False
-        frames = [_NUMBER.pack(self._number), *_encoded(message)]
+        frames = [_NUMBER.pack(self._number if self._counted else UNCOUNTED), *_encoded(message)]
         self._number += 1
         try:
             self._socket.send_multipart(frames, zmq.DONTWAIT, copy=False)

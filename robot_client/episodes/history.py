@@ -12,6 +12,7 @@ import numpy as np
 from contract.errors import EpisodeError
 from contract.layout import CHANNELS, SIZE
 from contract.server_info import ServerInfo
+from robot_client.control_source import arms_bits
 from robot_client.demo.history import History
 from robot_client.episodes import channels as topics
 from robot_client.episodes.reader import BagReader, Decoder
@@ -112,6 +113,7 @@ class EpisodeHistory:
             fraction=tick["fraction_e9"] / 1e9,
             chunk_id="" if asked is None else asked.header.frame_id,
             clips=None if clips is None else np.frombuffer(bytes(clips), np.uint8),
+            intervention=arms_bits(tuple(self._mode.get("intervention", ()))),
         )
 
     def _vector(self, parts: Mapping[str, Any], topic: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
@@ -72,5 +73,5 @@ def piece(source: EpisodeSource, start_s: float, end_s: float) -> Iterator[Entry
 
 def _moved(entry: Entry, stamp_ns: int) -> Entry:
     if isinstance(entry, Driver):
-        return Driver(stamp_ns, entry.mode, entry.source)
+        return dataclasses.replace(entry, stamp_ns=stamp_ns)
     return Instruction(stamp_ns, entry.text) if isinstance(entry, Instruction) else entry

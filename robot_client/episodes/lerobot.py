@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contract.errors import EpisodeError
-from contract.layout import CHANNELS
+from contract.layout import ARMS, CHANNELS
 from robot_client.episodes.samples import Sample
 from robot_client.episodes.video import Video, video_feature
 
@@ -27,7 +27,9 @@ PER_CHUNK: Final = 1000
 _PLACE: Final = "chunk-{chunk_index:03d}/file-{file_index:03d}"
 _VECTORS: Final = ("observation.state", "action")
 CONTROL: Final = "control_source"
-"""Who drove, for each frame: so that a person's interventions can be told from the policy's own doing."""
+"""Feature: who drove, for each frame."""
+INTERVENTION: Final = "intervention"
+"""Feature: which arms a person moved in place of the policy, for each frame (left, right)."""
 _SCALARS: Final[dict[str, tuple[str, pa.DataType]]] = {
     "timestamp": ("float32", pa.float32()),
     "frame_index": ("int64", pa.int64()),
@@ -49,6 +51,7 @@ class LeRobotWriter:
         self._states: list[NDArray] = []
         self._actions: list[NDArray] = []
         self._sources: list[str] = []
+        self._taken: list[list[bool]] = []
         self._frame_tasks: list[int] = []
         self._sums: dict[str, list[NDArray]] = {name: [] for name in _VECTORS}
         self._total = 0
@@ -65,6 +68,7 @@ class LeRobotWriter:
         self._states.append(sample.state)
         self._actions.append(sample.action)
         self._sources.append(sample.source)
+        self._taken.append([arm in sample.intervention for arm in ARMS])
         self._frame_tasks.append(self._tasks.setdefault(sample.instruction, len(self._tasks)))
         for role, image in sample.images.items():
             if role not in self._videos:
@@ -82,7 +86,7 @@ class LeRobotWriter:
         self._episodes.append(self._episode_row(number, length))
         self._total += length
         self._states, self._actions, self._videos = [], [], {}
-        self._sources, self._frame_tasks = [], []
+        self._sources, self._taken, self._frame_tasks = [], [], []
         return length
 
     def close(self) -> None:
@@ -120,6 +124,7 @@ class LeRobotWriter:
             "index": pa.array(frames + self._total),
             "task_index": pa.array(np.array(self._frame_tasks)),
             CONTROL: pa.array(self._sources),
+            INTERVENTION: pa.array(self._taken),
         }
         path = self._root / "data" / f"{_PLACE.format(**_place(number))}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,6 +155,7 @@ class LeRobotWriter:
         for role, (height, width) in self._shapes.items():
             features[f"observation.images.{role}"] = video_feature(height, width, rate)
         features[CONTROL] = {"dtype": "string", "shape": [1], "names": None}
+        features[INTERVENTION] = {"dtype": "bool", "shape": [len(ARMS)], "names": list(ARMS)}
         features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in _SCALARS.items()}
         return {
             "codebase_version": "v3.0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,7 @@ from robot_client.episodes.formats.video_units import VideoUnits, rgb_of
 from robot_client.episodes.mcap_scan import RawMessage
 from robot_client.episodes.missing import missing_lines
 from robot_client.episodes.reader import BagReader, Decoder
-
-_VIDEO: Final = "foxglove_msgs/msg/CompressedVideo"
+from robot_client.episodes.shown_from import VIDEO
 
 
 def plain_bag(source: Path, folder: Path) -> int:
@@ -48,7 +47,7 @@ def _messages(reader: BagReader) -> Iterator[RawMessage]:
     numbers: Counter[str] = Counter()
     for message in reader.messages():
         role = camera_of(message.topic)
-        if message.ros_type != _VIDEO or role is None:
+        if message.ros_type != VIDEO or role is None:
             yield message
             continue
         unit = decode(message)

@@ -18,11 +18,19 @@ from robot_client.episodes import channels as topics
 from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.bag import Bag, Tally
 from robot_client.episodes.cameras import CameraWatch
-from robot_client.episodes.feed import FeedMessage, FeedReceiver
+from robot_client.episodes.feed import UNCOUNTED, FeedMessage, FeedReceiver
 from robot_client.episodes.numbering import Gaps
 from robot_client.episodes.ros_time import RosTime
 from robot_client.episodes.scribe import Scribe
-from robot_client.local_messages import LoopStatus, PlanFailure, PolicyReady, RecorderStatus, ReplanRecord, TickBatch
+from robot_client.local_messages import (
+    Imagined,
+    LoopStatus,
+    PlanFailure,
+    PolicyReady,
+    RecorderStatus,
+    ReplanRecord,
+    TickBatch,
+)
 
 FORMAT: Final = "1"
 _MOST: Final = 64
@@ -143,7 +151,8 @@ class Recorder:
                 continue
             if item is None:
                 return number
-            self._planner.came(item[0])
+            if item[0] != UNCOUNTED:
+                self._planner.came(item[0])
             self._from_planner(item[1], item[0])
         return _MOST
 
@@ -154,6 +163,8 @@ class Recorder:
             self._scribe.answer(message, number)
         elif isinstance(message, PlanFailure):
             self._scribe.failure(message, number, self._clock.now_ns())
+        elif isinstance(message, Imagined):
+            self._scribe.imagined(message)
         elif isinstance(message, PolicyReady):
             self._scribe.step_ns = message.step_ns
         elif isinstance(message, Welcome):

@@ -19,6 +19,7 @@ from robot_client.episodes.import_episode import piece, write_episode
 from robot_client.episodes.mcap_scan import RawMessage
 from robot_client.episodes.missing import missing_lines
 from robot_client.episodes.reader import BagReader
+from robot_client.episodes.shown_from import ShownFrom
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,13 @@ def _cut_bag(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
 def _piece_of(reader: BagReader, start_s: float, end_s: float) -> Iterator[RawMessage]:
     zero_ns: int | None = None
     latched: dict[str, RawMessage] = {}
-    begun = False
+    begun, shown = False, ShownFrom()
     for message in reader.messages():
         zero_ns = message.log_ns if zero_ns is None else zero_ns
         time_s = (message.log_ns - zero_ns) / NS_PER_S
         if time_s < start_s and message.topic in LATCHED:
             latched[message.topic] = message
-        if start_s <= time_s <= end_s:
+        if start_s <= time_s <= end_s and shown.takes(message):
             if not begun:
                 begun = True
                 now = {"log_ns": message.log_ns, "publish_ns": message.log_ns}

@@ -39,6 +39,8 @@ class Sample:
     """Camera role -> (H, W, 3) RGB."""
     source: str
     """Who drove: the recorded control source."""
+    intervention: tuple[str, ...]
+    """Arms that a person moved in place of the policy."""
     instruction: str
     stamps_ns: dict[str, int]
     """Stamp of what was taken: camera roles, `measured` and `told`."""
@@ -98,6 +100,7 @@ class Sampler:
             action=np.asarray(values.pop("told"), np.float32),
             images={role: rgb() for role, rgb in values.items() if callable(rgb)},
             source=self._driver.source,
+            intervention=self._driver.intervention,
             instruction=self._instruction,
             stamps_ns={name: stamped.stamp_ns for name, stamped in found.items()},
         )

@@ -13,9 +13,10 @@ from contract.types import Observation
 from robot_client.control_source import arms_of_bits, per_arm
 from robot_client.episodes import channels as topics
 from robot_client.episodes import ros_messages as ros
+from robot_client.episodes.cameras import jpeg_of
 from robot_client.episodes.observations import header_text, observation_id, png_of
 from robot_client.episodes.ros_time import RosTime
-from robot_client.local_messages import LoopStatus, PlanFailure, ReplanRecord, TickBatch
+from robot_client.local_messages import Imagined, LoopStatus, PlanFailure, ReplanRecord, TickBatch
 
 Add = Callable[[str, int, int, bytes], None]
 """(topic, sequence, ROS time, CDR bytes)."""
@@ -30,6 +31,7 @@ class Scribe:
         self._time, self._add = time, add
         self._mode: tuple[str, str, int, int] | None = None
         self._instruction: str | None = None
+        self._imagined = 0
         self.step_ns = step_ns
         """Time between two rows; set once a policy is there."""
 
@@ -72,6 +74,15 @@ class Scribe:
             put[topics.MASSES] = ros.array(np.asarray(record.masses, np.float32), _MASS_AXES)
         for topic, data in put.items():
             self._add(topic, number, ros_ns, data)
+
+    def imagined(self, imagined: Imagined) -> None:
+        """Predicted frames, each with the time that it predicts as its stamp; frame_id = the moment it was imagined."""
+        ros_ns, name = self._time.of(imagined.stamp_ns), f"imagined/{imagined.stamp_ns}"
+        for i, frame in enumerate(imagined.frames):
+            predicted_ns = ros_ns + i * imagined.frame_step_ns
+            data = ros.compressed_image(predicted_ns, name, "jpeg", jpeg_of(frame))
+            self._add(topics.IMAGINED, self._imagined, ros_ns, data)
+            self._imagined += 1
 
     def failure(self, failure: PlanFailure, number: int, now_ns: int) -> None:
         """A request without a chunk."""

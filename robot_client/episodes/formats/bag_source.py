@@ -42,6 +42,7 @@ class BagSource:
         self._facts: dict[str, str] = {}
         self._missing: tuple[str, ...] = ()
         self._strange: Counter[str] = Counter()
+        self._sequences: dict[str, int] = {}
         self._driven = False
 
     @property
@@ -57,7 +58,7 @@ class BagSource:
     def entries(self, roles: Collection[str] | None = None) -> Iterator[Entry]:
         """Everything on topics that we know."""
         reader, unpacking = BagReader(self.path, self._tolerant), Unpacking(self._tolerant)
-        self._strange, self._driven = Counter(), False
+        self._strange, self._sequences, self._driven = Counter(), {}, False
         instruction = ""
         for entry in unpacking.entries(self._sorted(reader, roles)):
             instruction = entry.text if isinstance(entry, Instruction) else instruction
@@ -116,7 +117,8 @@ class BagSource:
         self._driven = True
         try:
             said = json.loads(self._decode(message).data)
-            return Driver(message.log_ns, str(said["mode"]), str(said["source"]))
+            arms = tuple(str(arm) for arm in said.get("intervention", ()))
+            return Driver(message.log_ns, str(said["mode"]), str(said["source"]), arms)
         except (ValueError, KeyError, TypeError) as error:
             raise EpisodeError(
                 f"a message on {topics.MODE}", expected="JSON with mode and source", got=repr(error)[:100]
@@ -128,7 +130,9 @@ class BagSource:
         if message.ros_type == "sensor_msgs/msg/Image":
             return Picture(stamp_ns, role, lambda: raw_image(decoded, topic))
         if str(decoded.format) in CODECS:
-            return Unit(stamp_ns, role, str(decoded.format), bytes(decoded.data))
+            gap = message.sequence > self._sequences.get(topic, message.sequence) + 1
+            self._sequences[topic] = message.sequence
+            return Unit(stamp_ns, role, str(decoded.format), bytes(decoded.data), gap)
         return Picture(stamp_ns, role, lambda: still_image(decoded, topic))
 
     def _stamp_ns(self, decoded: Any, message: Any) -> int:

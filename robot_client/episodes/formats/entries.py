@@ -39,6 +39,8 @@ class Driver:
     stamp_ns: int
     mode: str
     source: str
+    intervention: tuple[str, ...] = ()
+    """Arms that a person moves in place of the policy."""
 
 
 @dataclass(frozen=True, slots=True)

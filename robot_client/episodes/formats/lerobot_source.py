@@ -13,13 +13,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from contract.errors import EpisodeError
+from contract.layout import ARMS
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.formats.entries import Driver, Entry, Instruction, Joints, Picture
 from robot_client.episodes.formats.joint_names import channel_columns, checked, flat_names
 from robot_client.episodes.formats.lerobot_meta import LeRobotMeta, read_table
 from robot_client.episodes.formats.roles import role_of
 from robot_client.episodes.formats.video_file import VideoFile
-from robot_client.episodes.lerobot import CONTROL
+from robot_client.episodes.lerobot import CONTROL, INTERVENTION
 
 BASE_NS: Final = NS_PER_S
 """Stamp of the first frame: a dataset has no clock, and 0 would mean "no stamp" in ROS."""
@@ -63,7 +64,7 @@ class LeRobotSource:
         lines: list[str] = []
         columns = {kind: self._columns(prefix) for kind, prefix in (("measured", "observation"), ("told", "action"))}
         names = sorted({name for parts in columns.values() for name, _ in parts})
-        rows = self._table([*names, "timestamp", "frame_index", "task_index", CONTROL])
+        rows = self._table([*names, "timestamp", "frame_index", "task_index", CONTROL, INTERVENTION])
         vectors = {kind: self._vectors(rows, parts, kind) for kind, parts in columns.items()}
         stamps_ns = self._stamps_ns(rows)
         if len(stamps_ns) != self._meta.length(self._number):
@@ -135,12 +136,14 @@ class LeRobotSource:
     def _numbers(self, rows: Any, vectors: Mapping[str, NDArray], stamps_ns: NDArray) -> Iterator[Entry]:
         sources = rows[CONTROL].to_pylist() if CONTROL in rows.column_names else [SOURCE] * len(rows)
         tasks = rows["task_index"].to_pylist() if "task_index" in rows.column_names else []
-        source, task = None, None
+        taken = rows[INTERVENTION].to_pylist() if INTERVENTION in rows.column_names else [[]] * len(rows)
+        driver, task = None, None
         for i, stamp in enumerate(stamps_ns):
             stamp_ns = int(stamp)
-            if sources[i] != source:
-                source = str(sources[i])
-                yield Driver(stamp_ns, _MODES.get(source, "TELEOP"), source)
+            arms = tuple(arm for arm, is_taken in zip(ARMS, taken[i], strict=False) if is_taken)
+            if (sources[i], arms) != driver:
+                driver = (str(sources[i]), arms)
+                yield Driver(stamp_ns, _MODES.get(driver[0], "TELEOP"), *driver)
             text = self._meta.task_of(int(tasks[i])) if tasks else self._meta.task(self._number)
             if text != task:
                 task = text

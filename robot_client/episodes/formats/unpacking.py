@@ -21,6 +21,8 @@ class Unit:
     form: str
     """h264 or h265"""
     data: bytes
+    after_gap: bool = False
+    """Units before it were lost: nothing can be shown until the next keyframe."""
 
 
 class Unpacking:
@@ -40,7 +42,7 @@ class Unpacking:
         order: InOrder[Entry] = InOrder()
         for item in items:
             if isinstance(item, Unit):
-                for stamp_ns, frame in self._video(item).frames(item.data, item.stamp_ns):
+                for stamp_ns, frame in self._video(item).frames(item.data, item.stamp_ns, item.after_gap):
                     order.put(_picture(stamp_ns, item.role, frame))
             else:
                 order.put(item)

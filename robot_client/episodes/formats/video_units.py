@@ -38,8 +38,11 @@ class VideoUnits:
         """Stamp of the oldest frame that the decoder still holds."""
         return self._stamps[0] if self._stamps else None
 
-    def frames(self, unit: bytes, stamp_ns: int) -> Iterator[tuple[int, av.VideoFrame]]:
-        """What can be decoded now."""
+    def frames(self, unit: bytes, stamp_ns: int, after_gap: bool = False) -> Iterator[tuple[int, av.VideoFrame]]:
+        """What can be decoded now. `after_gap`: units before this one are missing, so a keyframe must come first."""
+        if after_gap:
+            yield from self.rest()
+            self._decoder, self._started = self._new(), False
         if not self._started and not is_keyframe(unit, self._codec):
             self.lost += 1
             return

@@ -34,7 +34,10 @@ RATES = dict.fromkeys(ROLES, 30.0)
 def entries() -> list[Entry]:
     """A policy drives, a person takes over for half a second, the policy drives on. Arms at 100 Hz, cameras at 30."""
     found: list[Entry] = [Instruction(START_NS, "put it in the box"), Driver(START_NS, "POLICY", "policy")]
-    found += [Driver(START_NS + NS_PER_S // 2, "TELEOP", "teleop"), Driver(START_NS + NS_PER_S, "POLICY", "policy")]
+    found += [
+        Driver(START_NS + NS_PER_S // 2, "TELEOP", "teleop", ("left",)),
+        Driver(START_NS + NS_PER_S, "POLICY", "policy"),
+    ]
     for i in range(int(SECONDS * 100)):
         ns = START_NS + i * NS_PER_S // 100
         found += [Joints(ns, "measured", state_at(i / 4)), Joints(ns, "told", action_at(i / 4))]
@@ -126,8 +129,8 @@ def test_through_lerobot_and_back_the_grid_has_what_was_true_then(own: Path, tmp
         shades = list(shades_of(found, role).values())
         np.testing.assert_allclose(shades, [shade(i) for i in range(frames)], atol=6)
     assert source.facts["instruction"] == "put it in the box"
-    drivers = [(e.source, e.mode) for e in found if isinstance(e, Driver)]
-    assert drivers == [("policy", "POLICY"), ("teleop", "TELEOP"), ("policy", "POLICY")]
+    drivers = [(e.source, e.mode, e.intervention) for e in found if isinstance(e, Driver)]
+    assert drivers == [("policy", "POLICY", ()), ("teleop", "TELEOP", ("left",)), ("policy", "POLICY", ())]
 
 
 def test_the_control_source_is_a_feature_of_its_own(own: Path, tmp_path: Path) -> None:
@@ -139,6 +142,9 @@ def test_the_control_source_is_a_feature_of_its_own(own: Path, tmp_path: Path) -
     assert Counter(sources)["teleop"] == 15
     changes = [i for i in range(1, len(sources)) if sources[i] != sources[i - 1]]
     assert changes == [15, 30] and sources[0] == sources[-1] == "policy"
+    taken = pq.read_table(tmp_path / "set" / "data")["intervention"].to_pylist()
+    assert taken == [[source == "teleop", False] for source in sources]
+    assert info["features"]["intervention"]["names"] == ["left", "right"]
 
 
 def test_a_dataset_survives_becoming_episodes_and_a_dataset_again(tmp_path: Path) -> None:
