@@ -49,7 +49,7 @@ class Loop:
     ) -> None:
         self._clock, self._rig, self._pilot, self._limits = clock, rig, pilot, limits
         self._joints_max_age_ns = joints_max_age_ns
-        self._inbox, self._record, self._watchdogs = inbox, record, watchdogs
+        self._inbox, self._record, self.watchdogs = inbox, record, watchdogs
         self._mode = pilot.state.mode
         self._told: Told | None = None
         self._read_failed = False
@@ -110,7 +110,7 @@ class Loop:
         if self.reading is None:
             return
         planning = self._pilot.planning
-        why = self._watchdogs.look(
+        why = self.watchdogs.look(
             self._pilot.state.mode,
             self._clock.now_ns(),
             self.reading.stamp_ns,

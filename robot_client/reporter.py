@@ -70,7 +70,12 @@ class Reporter:
     def _status(self, loop: Loop, now_ns: int, finished: bool) -> LoopStatus:
         state, policy, newest = self._pilot.state, self._pilot.policy, self._newest
         drives = state.mode in MOVING and self._pilot.planning is policy
-        counters = {**loop.counts, **self._pilot.counts, "reports_dropped": self._channel.dropped}
+        counters = {
+            **loop.counts,
+            **loop.watchdogs.counts,
+            **self._pilot.counts,
+            "reports_dropped": self._channel.dropped,
+        }
         if self._recorder is not None:
             counters["recorder_dropped"] = self._recorder.dropped
         if policy is not None:

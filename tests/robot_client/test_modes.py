@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_client.modes import MOVING, PERSON, TABLE, TORQUE_ON, TROUBLE, Event, Mode, ModeState, next_mode
+from robot_client.modes_table import main, page
 
+PAGE = Path(__file__).parents[2] / "docs" / "modes.md"
 _ALL = list(itertools.product(Mode, Event, (False, True)))
 _NEEDS_A_PERSON = (Mode.HOLD, Mode.FAULT, Mode.FALLING)
 
@@ -117,3 +120,27 @@ def test_the_reason_is_that_of_entering_the_mode() -> None:
     assert (state.mode, state.epoch, state.reason) == (Mode.HOLD, 5, "the plan ran out")
     assert state.after(Event.INTERRUPT, "Ctrl-C").reason == "the plan ran out"
     assert state.after(Event.WATCHDOG, "joints") is state
+
+
+def test_the_page_of_the_state_machine_is_current_and_has_every_pair_of_mode_and_event() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "run python -m robot_client.modes_table --write docs/modes.md"
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `") and " | " in line]
+    shown = {row[0].strip().split("`")[1]: [cell.strip() for cell in row[1:]] for row in rows if len(row) == 13}
+    assert set(shown) == {event.value for event in Event}
+    for event in Event:
+        for mode, cell in zip(Mode, shown[event.value], strict=True):
+            after = mode if cell == "." else Mode(cell.removesuffix(" *"))
+            assert after is next_mode(mode, event, parks_itself=cell.endswith("*"))
+
+
+def test_a_changed_state_machine_is_noticed_on_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / "modes.md"
+    old.write_text(
+        PAGE.read_text(encoding="utf-8").replace("| `release` (person) | . |", "| `release` (person) | HOLD |")
+    )
+    monkeypatch.setattr("sys.argv", ["modes_table", "--check", str(old)])
+    assert main() == 1
+    monkeypatch.setattr("sys.argv", ["modes_table", "--write", str(old)])
+    assert main() == 0
+    assert old.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8")

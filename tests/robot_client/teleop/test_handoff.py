@@ -328,9 +328,9 @@ def test_with_the_clutch_open_the_arms_stand_and_closed_again_they_are_ramped_to
     ticks = scene.run(6.0)
     assert (steps(ticks) <= STEP * STATION.teleop.ramp_share * 1.01 + ROUNDING).all()
     np.testing.assert_allclose(scene.ticks[-1].told, scene.hand, atol=1e-6)
-    scene.hand = away(left_joint2=1.2)
     clutch(False)
     scene.run(0.1)
+    scene.hand = away(left_joint2=-0.9)
     clutch(True)
     assert travel(scene.run(1.0)) == 0.0, "too far: they wait for the leader"
     assert (scene.mode, "left_joint2" in scene.teleop.waiting) == ("TELEOP", True)
