@@ -104,6 +104,8 @@ class Text(Strict):
     max_words: Positive
     vocabulary: Annotated[tuple[str, ...], Row] = ()
     """Word i has token i + 1; for kind "cached" the full instructions with a stored embedding."""
+    reaches: Literal["future"] | None = None
+    """future: only the imagined later frames hear the instruction; absent: every frame and the head do."""
 
 
 class Head(Strict):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from contract.manifest import Guidance, Null, Provenance
 from policy_server.model.card import PolicyCard
 from robot_client.twin.tasks import held_out
@@ -11,13 +13,19 @@ from training.stages.materials import Materials
 _IMAGINE_PASSES = 10
 
 
-def card_of(run: Run, materials: Materials, command: str, trained: bool) -> PolicyCard:
+def card_of(
+    run: Run,
+    materials: Materials,
+    command: str,
+    trained: bool,
+    feature_source: Literal["generated", "noised_true"] = "noised_true",
+) -> PolicyCard:
     """`trained`: whether the head was; a backbone alone is no policy."""
     hidden = ", ".join(f"{task.object} / {task.receptacle}" for task in held_out(run.rotation))
     return PolicyCard(
         model_id=f"{run.size}-{run.name}"[:64],
         trained=trained,
-        feature_source="noised_true" if trained else "untrained",
+        feature_source=feature_source if trained else "untrained",
         imagine_passes=_IMAGINE_PASSES,
         state=materials.state,
         action=materials.action,

@@ -20,6 +20,17 @@ def looking_loss(logits: Tensor, aims: Tensor, config: ModelConfig) -> Tensor:
     return -((wanted * told).sum(-1) * known).sum(1) / known.sum(1).clamp_min(1)
 
 
+def future_looking_loss(logits: Tensor, aims: Tensor, config: ModelConfig) -> Tensor:
+    """`looking_loss` on each later frame by itself, averaged over them.
+
+    How much of its attention a head gives to which frame is left to the action loss, so that the Temporal Ratio stays a
+    measurement.
+    """
+    count = config.token_grid[1] * config.token_grid[2]
+    later = logits[..., count:].unflatten(-1, (-1, count)).unbind(-2)
+    return torch.stack([looking_loss(frame, aims, config) for frame in later]).mean(0)
+
+
 def token_shares(aims: Tensor, config: ModelConfig) -> Tensor:
     """(B, E, 2) points, right and down 0..1 in the top view -> (B, E, tokens of a frame) bilinear shares, sum 1."""
     view = next(view for view in config.canvas.views if view.role == "top")

@@ -86,6 +86,8 @@ class Run(Part):
     size: str = "grasper"
     start: str = ""
     """Checkpoint folder whose weights this run starts from; empty = new weights from the seed."""
+    adopt: bool = False
+    """`start` may be of another size: take over what fits (training.adopt), the rest is new from the seed."""
     rotation: Annotated[int, Field(ge=0, le=3)] = 0
     """Which pairs are held out of the action data (robot_client.twin.tasks.held_out)."""
     seed: int = 0

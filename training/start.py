@@ -9,10 +9,12 @@ from contract.errors import ConfigurationError
 from policy_server.model.checkpoint import load_checkpoint, save_checkpoint
 from policy_server.model.policy import VideoActionModel, build
 from policy_server.model.presets import preset
+from training.adopt import adopt
 from training.card import card_of
 from training.run import Run
 from training.stages.action import ActionStage
 from training.stages.base import Stage
+from training.stages.foresight import ForesightStage
 from training.stages.latent import fit_latent
 from training.stages.materials import Materials, gather
 from training.stages.video import VideoStage
@@ -21,7 +23,7 @@ from training.trainer import CHECKPOINT, Trainer
 
 def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = print, stop_at: int | None = None) -> Path:
     """Train a run into `folder`; returns the checkpoint folder."""
-    model, materials = starting_model(run), gather(run, preset(run.size))
+    model, materials = starting_model(run, say), gather(run, preset(run.size))
     if not run.start:
         told = fit_latent(model, materials, run.seed)
         say("latent: " + ", ".join(f"{name} {value:.3f}" for name, value in told.items()))
@@ -31,11 +33,15 @@ def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = pri
     return Trainer(run, _stage(run, materials), model, folder, say).train(command, stop_at)
 
 
-def starting_model(run: Run) -> VideoActionModel:
+def starting_model(run: Run, say: Callable[[str], None] = print) -> VideoActionModel:
     """New weights from the seed, or those of the checkpoint the run starts from."""
     if not run.start:
         return build(preset(run.size), run.seed)
     model = load_checkpoint(Path(run.start)).model
+    if run.adopt:
+        adopting = build(preset(run.size), run.seed)
+        say(f"new weights, not adopted: {', '.join(adopt(adopting, model)) or 'none'}")
+        return adopting
     if model.config != preset(run.size):
         raise ConfigurationError(
             f"start {run.start}",
@@ -47,4 +53,8 @@ def starting_model(run: Run) -> VideoActionModel:
 
 
 def _stage(run: Run, materials: Materials) -> Stage:
-    return VideoStage(run, materials) if run.stage == "video" else ActionStage(run, materials)
+    if run.stage == "video":
+        return VideoStage(run, materials)
+    if preset(run.size).text.reaches == "future":
+        return ForesightStage(run, materials)
+    return ActionStage(run, materials)

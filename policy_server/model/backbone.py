@@ -50,9 +50,13 @@ class CosmosBackbone(nn.Module):
     rope_sine: Tensor
     causal_bias: Tensor
 
-    def __init__(self, config: BackboneConfig, channels: int, text_width: int, grid: Grid) -> None:
+    def __init__(
+        self, config: BackboneConfig, channels: int, text_width: int, grid: Grid, deaf_frames: int = 0
+    ) -> None:
+        """`deaf_frames`: the first so many latent frames do not hear the text (TextConfig.reaches)."""
         super().__init__()
         self.config = config
+        self.deaf_frames = deaf_frames
         self.grid = grid
         self.dit = build_transformer(config, channels, text_width, grid)
         for block in self.dit.transformer_blocks:
@@ -99,7 +103,7 @@ class CosmosBackbone(nn.Module):
         for number, block in enumerate(self.dit.transformer_blocks[:blocks]):
             if extra is not None:
                 hidden = hidden + extra.unflatten(1, hidden.shape[1:3])
-            hidden = run_block(block, hidden, text, emb, temb, rope, mask)
+            hidden = run_block(block, hidden, text, emb, temb, rope, mask, self.deaf_frames)
             if number == self.config.tap_block:
                 tapped = hidden
         return hidden, emb, temb, tapped
@@ -135,16 +139,25 @@ def run_block(
     temb: Tensor,
     rope: tuple[Tensor, Tensor],
     mask: Tensor | None,
+    deaf_frames: int = 0,
 ) -> Tensor:
     """One CosmosTransformerBlock on (B, T, S, D) tokens with per-frame time (B, T, 1, .)."""
     frames = hidden.shape[1:3]
     normed, gate = block.norm1(hidden, emb, temb)
     attended = block.attn1(normed.flatten(1, 2), attention_mask=mask, image_rotary_emb=rope)
     hidden = hidden + gate * attended.unflatten(1, frames)
-    normed, gate = block.norm2(hidden, emb, temb)
-    hidden = hidden + gate * block.attn2(normed.flatten(1, 2), encoder_hidden_states=text).unflatten(1, frames)
+    if frames[0] > deaf_frames:
+        normed, gate = block.norm2(hidden, emb, temb)
+        hidden = hidden + gate * listen(block.attn2, normed, text, deaf_frames)
     normed, gate = block.norm3(hidden, emb, temb)
     return hidden + gate * block.ff(normed)
+
+
+def listen(attention: Any, tokens: Tensor, text: Tensor, deaf_frames: int) -> Tensor:
+    """What text (B, L, Dt) adds to tokens (B, T, S, D): nothing in the first `deaf_frames`, as the null text would."""
+    heard = tokens[:, deaf_frames:]
+    told = attention(heard.flatten(1, 2), encoder_hidden_states=text).unflatten(1, heard.shape[1:3])
+    return torch.cat([torch.zeros_like(told[:, :1]).expand(-1, deaf_frames, -1, -1), told], 1) if deaf_frames else told
 
 
 def frame_causal_bias(grid: Grid) -> Tensor:

@@ -55,6 +55,9 @@ class TextConfig(Part):
     vocabulary: tuple[str, ...] = ()
     """words: known words. cached: known sentences."""
     heads: Count = 2
+    reaches: Literal["everything", "future"] = "everything"
+    """Who hears the instruction. everything: every latent frame and the head. future: the later latent frames alone, so
+    what is to be done reaches the head through the imagined future or not at all."""
 
 
 class BackboneConfig(Part):
@@ -154,6 +157,16 @@ class ModelConfig(Part):
             raise ValueError(
                 f"backbone.current_only_channels {self.backbone.current_only_channels}: the latent has {learned}"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _future_alone_hears(self) -> ModelConfig:
+        if self.text.reaches == "future" and self.backbone.attention != "frame_causal":
+            raise ValueError(
+                "text.reaches future: needs backbone.attention frame_causal, else the current frame hears it"
+            )
+        if self.text.reaches == "future" and self.head.kind != "read_once":
+            raise ValueError("text.reaches future: needs head.kind read_once")
         return self
 
     @model_validator(mode="after")

@@ -117,8 +117,9 @@ class ReadOnceHead(ActionHead):
         self.with_masses = with_masses
         self.context_outputs = ("memory", "masses") if with_masses else ("memory",)
         self.time_width = head.time_width
-        condition = head.heads * config.text.width + head.actions
-        self.pool = TextPool(config.text.length, head.heads)
+        hears = config.text.reaches == "everything"
+        condition = (head.heads * config.text.width if hears else 0) + head.actions
+        self.pool = TextPool(config.text.length, head.heads) if hears else None
         self.reader = Reader(config, condition, with_masses)
         read = head.horizon * head.heads * (head.head_dim + COORDINATES)
         self.digest = nn.Sequential(nn.Linear(read + condition, head.width), nn.SiLU())
@@ -136,8 +137,8 @@ class ReadOnceHead(ActionHead):
         return (memory, masses) if self.with_masses else (memory,)
 
     def condition(self, text: Tensor, state: Tensor) -> Tensor:
-        """Language and state (B, heads * Dt + 14), as queries and modulation take them."""
-        return torch.cat([self.pool(text), state], -1)
+        """Language, if the head hears it, and state (B, heads * Dt + 14 or 14), as queries and modulation take them."""
+        return state if self.pool is None else torch.cat([self.pool(text), state], -1)
 
     def action_step(self, rows: Tensor, times: Tensor, *memory: Tensor) -> tuple[Tensor, ...]:
         (digest,) = memory

@@ -23,7 +23,10 @@ class VideoActionModel(nn.Module):
         self.config = config
         self.latent = build_latent_encoder(config.latent)
         self.instruction = build_instruction_encoder(config.text)
-        self.backbone = CosmosBackbone(config.backbone, config.latent.channels, config.text.width, config.token_grid)
+        deaf_frames = 1 if config.text.reaches == "future" else 0
+        self.backbone = CosmosBackbone(
+            config.backbone, config.latent.channels, config.text.width, config.token_grid, deaf_frames
+        )
         self.head = build_head(config, with_masses)
 
 

@@ -16,14 +16,15 @@ from policy_server.model.card import PolicyCard
 from policy_server.model.policy import VideoActionModel
 from training.card import card_of
 from training.data.library import Moments
+from training.data.samples import Seen
 from training.losses import NoisyFuture, conditional_time, generated_channels, noise_future, video_loss
 from training.precision import mixed
-from training.run import Run
+from training.run import Run, VideoLoss
 from training.stages.base import Chance
 from training.stages.encode import clip_of, draw_mirrored, instructions, mirror_some
 from training.stages.materials import Materials, some
 
-_VALIDATION = 64
+_VALIDATION = 192
 
 
 class VideoStage:
@@ -45,10 +46,7 @@ class VideoStage:
 
     @torch.no_grad()
     def validate(self, model: VideoActionModel) -> dict[str, float]:
-        moments = self._materials.video_validation
-        chance = Chance(self._run.seed, 2**31 - 1)
-        errors, _ = self._errors(model, moments, some(moments, _VALIDATION, chance), chance)
-        return {"video": errors.mean().item()}
+        return imagination(model, self._run, self._materials)
 
     def card(self, command: str) -> PolicyCard:
         return card_of(self._run, self._materials, command, trained=False)
@@ -60,9 +58,35 @@ class VideoStage:
         loss = self._run.video
         mirrored = draw_mirrored(len(chosen), loss.mirror, chance)
         seen, _ = mirror_some(seen, seen.state[:0, None], model.config.canvas, mirrored)
-        with mixed(self._run.bf16):
-            text = instructions(model, seen.tokens, loss.null_language, chance)
-            clip = clip_of(model, seen.canvases)
-            future = noise_future(clip, conditional_time(model.backbone), loss.pure_noise_share, chance.torch)
-            velocity = model.backbone.velocity(future.latents, future.times, text)
-        return video_loss(velocity, future, generated_channels(model.config)), future
+        return video_errors(model, seen, loss, self._run.bf16, chance)
+
+
+def video_errors(
+    model: VideoActionModel, seen: Seen, loss: VideoLoss, bf16: bool, chance: Chance
+) -> tuple[Tensor, NoisyFuture]:
+    """Video losses (B,) of what is seen and the noised clips they are of."""
+    with mixed(bf16):
+        text = instructions(model, seen.tokens, loss.null_language, chance)
+        clip = clip_of(model, seen.canvases)
+        future = noise_future(clip, conditional_time(model.backbone), loss.pure_noise_share, chance.torch)
+        velocity = model.backbone.velocity(future.latents, future.times, text)
+    return video_loss(velocity, future, generated_channels(model.config)), future
+
+
+@torch.no_grad()
+def imagination(model: VideoActionModel, run: Run, materials: Materials) -> dict[str, float]:
+    """Mean square latent errors of what is imagined from pure noise in one pass, on fresh demonstrations.
+
+    video_pure: told what is done; video_pure_null: not told; unchanged: of a future in which nothing moves.
+    """
+    moments, fixed = materials.video_validation, 2**31 - 1
+    chosen = some(moments, _VALIDATION, Chance(run.seed, fixed))
+    seen = materials.sampler.seen(moments, chosen, future=True)
+    values, unchanged = {}, 0.0
+    for name, null in (("video_pure", 0.0), ("video_pure_null", 1.0)):
+        loss = run.video.model_copy(update={"pure_noise_share": 1.0, "null_language": null})
+        errors, future = video_errors(model, seen, loss, run.bf16, Chance(run.seed, fixed))
+        values[name] = errors.mean().item()
+        data = (future.latents[:, :, 1:] - future.velocity)[:, : generated_channels(model.config)]
+        unchanged = data.square().mean().item()
+    return {**values, "unchanged": unchanged}
