@@ -28,6 +28,7 @@ def serve(
     insecure: bool = False,
     keys: Path | None = None,
     hang_s: float = 30.0,
+    metrics: str | None = None,
     stop_with_stdin: bool = False,
 ) -> None:
     """Serve a policy bundle to robots. Prints `READY tcp://HOST:PORT` when it answers.
@@ -41,13 +42,15 @@ def serve(
         insecure: listen on any address without keys.
         keys: folder made by `yam-policy keys`; only the clients in it are let in.
         hang_s: an engine call longer than this ends the server with an error.
+        metrics: HOST:PORT for /metrics (Prometheus) and /status (JSON); loopback unless --insecure.
         stop_with_stdin: stop when standard input ends, for a supervisor that may die.
     """
     from policy_server.commands.serve import EngineChoice
     from policy_server.commands.serve import serve as run
     from policy_server.server.service import ServeSettings
 
-    run(bundle, EngineChoice(engine, threads, engines), ServeSettings(bind, insecure, keys, hang_s), stop_with_stdin)
+    settings = ServeSettings(bind, insecure, keys, hang_s, metrics)
+    run(bundle, EngineChoice(engine, threads, engines), settings, stop_with_stdin)
 
 
 @app.command

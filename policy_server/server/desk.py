@@ -16,6 +16,7 @@ from contract.types import ImagineRequest, Observation
 from contract.wire import Buffer
 from policy_server.server.counters import Counters
 from policy_server.server.doorman import Doorman
+from policy_server.server.history import History
 from policy_server.server.replies import Replies, Send
 from policy_server.server.reports import Answered, Loaded, LoadFailed, Outrun, Refused, Report
 from policy_server.server.schedule import Job, Schedule
@@ -33,6 +34,7 @@ class Desk:
         self._loaded: ServerInfo | None = None
         self.state: ServerState = "LOADING"
         self.counters = Counters()
+        self.history = History()
         self._sessions = SessionTable()
         self._replies = Replies(send, self.counters)
         self._doorman = Doorman(self._sessions, schedule, self._replies, self.counters, self.info)
@@ -46,6 +48,11 @@ class Desk:
         if self._loaded is None:
             raise BusyError("server", expected="READY", got="LOADING", remedy="the policy is loading; ask again")
         return self._loaded
+
+    @property
+    def sessions(self) -> int:
+        """How many session names are held."""
+        return len(self._sessions)
 
     def handle(self, peer: bytes, frames: Sequence[Buffer], now_ns: int) -> None:
         """Take one message of `peer`. Whatever is wrong with it becomes an error reply or a counted drop."""
@@ -126,7 +133,7 @@ class Desk:
         if not self._sessions.is_current(job.session):
             self.counters.orphaned += 1
         elif isinstance(report, Answered):
-            self._count(job)
+            self._count(report)
             self._replies.forward(job.peer, report.frames)
         elif isinstance(report, Outrun):
             self.counters.too_late += 1
@@ -135,11 +142,13 @@ class Desk:
         else:
             self._replies.refuse(job.peer, job.request_id, report.error)
 
-    def _count(self, job: Job) -> None:
-        if isinstance(job.question, ImagineRequest):
+    def _count(self, report: Answered) -> None:
+        if isinstance(report.job.question, ImagineRequest):
             self.counters.imagined += 1
-        else:
-            self.counters.replans += 1
+            return
+        self.counters.replans += 1
+        if report.chunk is not None:
+            self.history.note(report.chunk)
 
 
 def _observation(question: Observation | ImagineRequest) -> Observation:

@@ -117,7 +117,7 @@ def _ask(
         answer = _timed_replan(policy, job.question, job.received_ns, clock)
     try:
         _check(answer, job.observation, info)
-        return Answered(job, encode(answer, job.request_id))
+        return Answered(job, encode(answer, job.request_id), answer if isinstance(answer, ActionChunk) else None)
     except StackError as error:  # the policy's fault, whatever kind of error describes it
         raise EngineError(
             f"answer of the policy, {error.what}", expected=error.expected, got=error.got, remedy=error.remedy

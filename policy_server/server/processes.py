@@ -36,6 +36,8 @@ def serve_until_stopped(
     _stop_on_signals(server, stop)
     if stop_with_stdin:
         threading.Thread(target=_watch_stdin, args=(stop,), name="parent", daemon=True).start()
+    if server.pages is not None:
+        print(f"pages        http://{server.pages.address}/metrics and /status", file=sys.stderr, flush=True)
     print(f"LOADING {endpoint}", flush=True)
     try:
         while not stop.is_set() and server.state == "LOADING":

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from contract.errors import StackError
 from contract.server_info import ServerInfo
+from contract.types import ActionChunk
 from contract.wire import Buffer
 from policy_server.server.schedule import Job
 
@@ -32,6 +33,8 @@ class Answered:
 
     job: Job
     frames: Sequence[Buffer]
+    chunk: ActionChunk | None = None
+    """The answer to an observation, for the statistics; None for imagined frames."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

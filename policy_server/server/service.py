@@ -20,8 +20,10 @@ from policy_server.server.desk import Desk
 from policy_server.server.inference import Inference
 from policy_server.server.keys import secure
 from policy_server.server.outbox import open_outbox
+from policy_server.server.pages import Pages, open_pages
 from policy_server.server.schedule import Schedule
 from policy_server.server.served_policy import PolicyLoader
+from policy_server.server.status import Status, status_of
 
 _POLL_MS: Final = 100
 _MESSAGES_A_TURN: Final = 64
@@ -37,6 +39,8 @@ class ServeSettings:
     insecure: bool = False
     keys: Path | None = None
     hang_s: float = 30.0
+    metrics: str | None = None
+    """HOST:PORT of the pages `/metrics` and `/status`; None = no pages."""
 
 
 class PolicyServer:
@@ -54,6 +58,8 @@ class PolicyServer:
         self._schedule, self._outbox = Schedule(), open_outbox()
         self._desk = Desk(lambda peer, frames: router.send(socket, peer, frames), self._schedule)
         self._inference = Inference(load, self._schedule, self._outbox, clock)
+        self._started_ns = clock()
+        self.pages: Pages | None = None
         self._poller = zmq.Poller()
         self._poller.register(socket, zmq.POLLIN)
         self._poller.register(self._outbox.fileno(), zmq.POLLIN)
@@ -82,8 +88,18 @@ class PolicyServer:
         """What clients are told. Raises `BusyError` while the policy loads."""
         return self._desk.info()
 
-    def start(self) -> None:
-        """Begin to load the policy, on the inference thread."""
+    def status(self) -> Status:
+        """What the pages show; may be asked from any thread."""
+        desk = self._desk
+        info = desk.info() if desk.state != "LOADING" else None
+        up_s = (self._clock() - self._started_ns) / 1e9
+        return status_of(desk.state, info, desk.sessions, desk.counters, desk.history, up_s)
+
+    def start(self, pages: Pages | None = None) -> None:
+        """Begin to load the policy, on the inference thread, and to show `pages`."""
+        self.pages = pages
+        if pages is not None:
+            pages.start()
         self._inference.start()
 
     def turn(self) -> None:
@@ -102,6 +118,8 @@ class PolicyServer:
 
     def close(self) -> bool:
         """Stop everything; False when the engine was still inside a call after one second and its thread was left."""
+        if self.pages is not None:
+            self.pages.close()
         self._schedule.close()
         ended = self._inference.join(_JOIN_S)
         _close_socket(self._socket, self._guard)
@@ -140,7 +158,12 @@ def open_server(
         _close_socket(socket, guard)
         raise
     server = PolicyServer(socket, guard, load, settings.hang_s, clock)
-    server.start()
+    try:
+        pages = open_pages(settings.metrics, server.status, settings.insecure) if settings.metrics else None
+    except StackError:
+        _close_socket(socket, guard)
+        raise
+    server.start(pages)
     return server
 
 
