@@ -65,11 +65,12 @@ def test_the_served_bundle_gives_the_rows_of_the_trained_torch_model(bundle: tup
     gl.choose()
     from training.evaluate.evaluation import Evaluation
     from training.evaluate.rollout import observation
+    from training.evaluate.subject import open_subject
     from training.evaluate.suite import Trial
     from training.normaliser import BatchNormaliser
 
     checkpoint, folder = bundle
-    evaluation = Evaluation(folder, rotation=0, say=lambda line: None)
+    evaluation = Evaluation(open_subject(folder), rotation=0, say=lambda line: None)
     trial = Trial("id", TASKS[0], 3)
     evaluation.twin.reset(trial.seed, trial.task)
     question = observation(evaluation.twin, trial, 0, np.zeros((0, 14)), "off")
@@ -105,9 +106,10 @@ def test_masking_and_swapping_the_future_reach_the_head_and_nothing_else(bundle:
     from training.evaluate.evaluation import Evaluation
     from training.evaluate.futures import FUTURES
     from training.evaluate.rollout import observation
+    from training.evaluate.subject import open_subject
     from training.evaluate.suite import Trial
 
-    evaluation = Evaluation(bundle[1], rotation=0, say=lambda line: None)
+    evaluation = Evaluation(open_subject(bundle[1]), rotation=0, say=lambda line: None)
     trial = Trial("id", TASKS[0], 4)
     evaluation.twin.reset(trial.seed, trial.task)
     question = observation(evaluation.twin, trial, 0, np.zeros((0, 14)), "off")
@@ -125,6 +127,10 @@ def test_masking_and_swapping_the_future_reach_the_head_and_nothing_else(bundle:
     assert not np.array_equal(answers["kept"].rows, answers["masked"].rows)
     assert not np.array_equal(answers["kept"].rows, answers["swapped"].rows)
     assert not np.array_equal(answers["swapped"].rows, answers["moved"].rows)
+    assert np.array_equal(answers["kept"].rows, answers["reworded"].rows), "nothing else was said yet"
+    evaluation._reworded.say("put the yellow brick in the bin")
+    reworded = evaluation.policy("reworded").replan(question, lambda: 0)
+    assert not np.array_equal(answers["kept"].rows, reworded.rows)
     evaluation.close()
 
 
@@ -132,11 +138,12 @@ def test_outcomes_are_written_once_and_read_back(bundle: tuple[Path, Path], tmp_
     gl.choose()
     from training.evaluate import rollout
     from training.evaluate.evaluation import Evaluation
+    from training.evaluate.subject import open_subject
     from training.evaluate.suite import trials
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rollout, "MOST_ROWS", 16)
-        evaluation = Evaluation(bundle[1], rotation=0, say=lambda line: None)
+        evaluation = Evaluation(open_subject(bundle[1]), rotation=0, say=lambda line: None)
         chosen = trials(0, 1, 0)[:2]
         first = evaluation.run("masked", chosen, tmp_path / "o.jsonl")
         again = evaluation.run("masked", chosen, tmp_path / "o.jsonl")

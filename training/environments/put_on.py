@@ -17,6 +17,8 @@ from robot_client.twin.tasks import OBJECTS, RECEPTACLES, TASKS, Task, held_out,
 from training.data.settings import TRAIN_SEEDS_FROM
 from training.evaluate.suite import ROW_S
 
+_OVER = np.float32(0.5)
+"""Measured joints may be a little beyond their ranges [rad, opening]."""
 Observation = dict[str, Any]
 Split = Literal["id", "ood", "all"]
 
@@ -61,7 +63,7 @@ class PutOn(gymnasium.Env[Observation, NDArray[np.float32]]):
         self.observation_space = spaces.Dict(
             {
                 "images": spaces.Dict(images),
-                "joints": spaces.Box(-np.inf, np.inf, (SIZE,), np.float32),
+                "joints": spaces.Box(low - _OVER, high + _OVER, (SIZE,), np.float32),
                 "instruction": spaces.Text(max_length=80, charset=letters),
             }
         )

@@ -8,6 +8,8 @@ from typing import Any
 
 from training.evaluate.about import describe
 from training.evaluate.evaluation import Evaluation
+from training.evaluate.rotation import require_rotation
+from training.evaluate.subject import open_subject
 from training.evaluate.suite import trials
 from training.evaluate.summary import report, success_rates
 from training.evaluate.wanted import Wanted
@@ -24,7 +26,9 @@ def evaluate_bundle(
     """Outcomes by method; see `yam-train evaluate --help`."""
     methods = wanted.methods()
     chosen = trials(wanted.rotation, wanted.per_pair, wanted.first_seed, wanted.known_splits())
-    evaluation = Evaluation(bundle, wanted.rotation, say)
+    subject = open_subject(bundle)
+    require_rotation(subject.manifest.provenance, wanted.rotation)
+    evaluation = Evaluation(subject, wanted.rotation, say)
     folder = out / evaluation.subject.name
     describe(folder, evaluation.subject.manifest, wanted.rotation)
     outcomes = {}

@@ -14,11 +14,13 @@ from contract.layout import JOINT_MASK
 from contract.types import ActionChunk, GuidanceMode, Observation
 from policy_server.policy import Policy
 from robot_client.twin.cameras import Size
+from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin, make_twin
 from training.evaluate.client_rollout import SimulatedClient
 from training.evaluate.futures import AlteredEngine, Future, FutureBank, masked
+from training.evaluate.rewording import RewordedEngine, another_task
 from training.evaluate.rollout import Probe, run_trial
-from training.evaluate.subject import open_subject
+from training.evaluate.subject import Subject
 from training.evaluate.suite import Trial, trials
 from training.progress import Progress
 
@@ -28,12 +30,13 @@ _BANK_SEED, _BANK_PER_PAIR = 900_000, 1
 class Evaluation:
     """One bundle or checkpoint, one twin, one thread."""
 
-    def __init__(self, folder: Path, rotation: int, say: Callable[[str], None] = print) -> None:
-        self.subject = open_subject(folder)
+    def __init__(self, subject: Subject, rotation: int, say: Callable[[str], None] = print) -> None:
+        self.subject = subject
         self._manifest, self._engine = self.subject.manifest, self.subject.engine
         self._rotation, self._say = rotation, say
         self._bank = FutureBank(self._manifest.video.tokens_per_frame)
         self._banked = False
+        self._reworded = RewordedEngine(self._engine, self._manifest)
         self.twin: Twin = make_twin({v.role: Size(v.width, v.height) for v in self._manifest.canvas.views})
 
     def run(
@@ -64,7 +67,7 @@ class Evaluation:
             if client:
                 outcome = self._client(policy, guidance).run(trial)
             else:
-                outcome = run_trial(policy, self.twin, trial, guidance, probing)
+                outcome = run_trial(policy, self.twin, trial, guidance, probing, self._imagined(future, trial))
             done.append(outcome.line())
             with out.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(done[-1]) + "\n")
@@ -77,7 +80,7 @@ class Evaluation:
         self.twin.close()
 
     def policy(self, future: Future, w_max: float | None = None) -> Policy:
-        """The served policy with its future kept, masked, swapped or moved."""
+        """The served policy with its future kept, masked, swapped, moved or reworded."""
         manifest = self._manifest
         if w_max is not None:
             scales = {"w_lang_max": w_max, "w_plan_max": w_max}
@@ -86,9 +89,19 @@ class Evaluation:
             return Policy(manifest, self._engine)
         if future == "masked":
             return Policy(manifest, AlteredEngine(self._engine, masked))
+        if future == "reworded":
+            return Policy(manifest, self._reworded)
         self._fill_bank()
         alter = self._bank.swap if future == "swapped" else self._bank.move
         return Policy(manifest, AlteredEngine(self._engine, alter))
+
+    def _imagined(self, future: Future, trial: Trial) -> Task | None:
+        """The job that is imagined instead, told to the engine; None unless the future is reworded."""
+        if future != "reworded":
+            return None
+        other = another_task(trial, self._rotation)
+        self._reworded.say(other.instruction)
+        return other
 
     def _client(self, policy: Policy, guidance: GuidanceMode) -> SimulatedClient:
         return SimulatedClient(self.twin, policy.info("READY"), lambda asked: policy.replan(asked, lambda: 0), guidance)

@@ -1,6 +1,7 @@
 """What the head is shown of the imagined future: kept as it is, masked, or a wrong one.
 
-swapped: that of another instruction. moved: that of another layout and moment under the same instruction.
+swapped: that of another instruction. moved: that of another layout and moment under the same instruction. reworded: one
+imagined in this very scene under another instruction (training.evaluate.rewording).
 
 An engine around the real one changes what the graph `context` is fed; the rest of the served policy is untouched.
 """
@@ -16,8 +17,8 @@ from numpy.typing import NDArray
 from contract.errors import EngineError
 from policy_server.engines.base import Engine
 
-Future = Literal["kept", "masked", "swapped", "moved"]
-FUTURES: tuple[Future, ...] = ("kept", "masked", "swapped", "moved")
+Future = Literal["kept", "masked", "swapped", "moved", "reworded"]
+FUTURES: tuple[Future, ...] = ("kept", "masked", "swapped", "moved", "reworded")
 Feeds = Mapping[str, NDArray]
 
 

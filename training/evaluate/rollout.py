@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from contract.types import ActionChunk, GuidanceMode, Observation
 from policy_server.policy import Policy
+from robot_client.twin.judge import Judge
+from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin
 from training.evaluate.suite import MOST_ROWS, ROW_S, Trial
 
@@ -42,13 +44,20 @@ class Outcome:
     """Mean absolute change of the joint rows [rad] when the future is masked at this replan; empty if not asked for."""
     swap_effect: list[float] = field(default_factory=list)
     """The same when the future is swapped for another instruction's."""
+    reworded: str | None = None
+    """The instruction that was imagined instead of the given one; None = the given one was."""
+    obeyed: bool | None = None
+    """Whether that other job got done, which ends the trial; None = nothing else was imagined."""
 
     def line(self) -> dict[str, Any]:
         """JSON-ready, rounded; lists that were not asked for are left out."""
         digits = {"ratios": 5, "replan_ms": 1, "mask_effect": 5, "swap_effect": 5}
         short = {name: [round(value, places) for value in getattr(self, name)] for name, places in digits.items()}
         whole = {**asdict(self), **short}
-        return {name: value for name, value in whole.items() if value or name not in ("mask_effect", "swap_effect")}
+        return {name: value for name, value in whole.items() if name not in _OPTIONAL or value not in (None, [])}
+
+
+_OPTIONAL = ("mask_effect", "swap_effect", "reworded", "obeyed")
 
 
 Probe = Callable[[Observation, ActionChunk], tuple[float, float]]
@@ -56,13 +65,21 @@ Probe = Callable[[Observation, ActionChunk], tuple[float, float]]
 
 
 def run_trial(
-    policy: Policy, twin: Twin, trial: Trial, guidance: GuidanceMode = "off", probe: Probe | None = None
+    policy: Policy,
+    twin: Twin,
+    trial: Trial,
+    guidance: GuidanceMode = "off",
+    probe: Probe | None = None,
+    imagined: Task | None = None,
 ) -> Outcome:
-    """Try one layout until it is done or the time is over."""
+    """Try one layout until it is done or the time is over; `imagined` is the job whose future the policy is shown."""
     twin.reset(trial.seed, trial.task)
     outcome = Outcome(trial.split, trial.task.object, trial.task.receptacle, trial.seed)
+    other = None if imagined is None else Judge(twin.world, imagined)
+    if imagined is not None:
+        outcome.reworded, outcome.obeyed = imagined.instruction, False
     due = twin.world.target
-    while outcome.rows < MOST_ROWS and not outcome.success:
+    while outcome.rows < MOST_ROWS and not outcome.success and not outcome.obeyed:
         first_row = outcome.rows + 1 if outcome.rows else 0
         prefix = due[np.newaxis] if outcome.rows else np.zeros((0, len(due)))
         question = observation(twin, trial, first_row, prefix, guidance)
@@ -76,8 +93,9 @@ def run_trial(
             twin.glide(due, goal, ROW_S)
             due = goal
             outcome.rows += 1
-            if twin.verdict.success:
-                outcome.success = True
+            outcome.success = twin.verdict.success
+            outcome.obeyed = other.look().success if other is not None else None
+            if outcome.success or outcome.obeyed:
                 break
     outcome.misplaced = twin.misplaced()
     return outcome
