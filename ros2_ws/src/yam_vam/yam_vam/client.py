@@ -97,8 +97,8 @@ class ClientNode(ManagedNode):
             raise RigError("activation", expected="topics that fit together", got=self.trouble)
         act: PersonAct = "release" if self.mode == Mode.HOLD.value else "enable"
         self._tell_until(act, lambda: self.mode == Mode.IDLE.value, "torque on", ARMED_S)
-        if self._values["engage"]:
-            self.tell("engage")
+        if self._values["on_activate"] != "nothing":
+            self.tell(self._values["on_activate"])
 
     def disarm(self) -> None:
         """Brake and hold; torque stays on."""

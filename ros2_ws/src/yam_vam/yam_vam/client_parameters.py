@@ -35,7 +35,12 @@ PARAMETERS: Final = (
     Parameter("leader_dir", "", "mailbox folder that the node `leader` fills, for ~/teleop; empty: no leader"),
     Parameter("leader", "leader", "name of the leader in messages"),
     Parameter("leader_align", "follower", "who moves at a takeover", choices=("leader", "follower")),
-    Parameter("engage", False, "hand the arms to the policy as soon as the node is active; only for the twin"),
+    Parameter(
+        "on_activate",
+        "nothing",
+        "what follows activation by itself, on the twin only: nothing, engage (the policy) or replay (the episode)",
+        choices=("nothing", "engage", "replay"),
+    ),
     Parameter("server_timeout_s", 20.0, "longest wait for the policy server at configure", least=1.0, most=600.0),
     Parameter("first_chunk_s", 20.0, "longest wait for the first chunk after ~/engage", least=0.1, most=600.0),
     Parameter("report_ticks", 4, "ticks of the loop in one report; fewer come sooner and cost more", least=1, most=20),
@@ -46,9 +51,9 @@ PARAMETERS: Final = (
 
 def crew_settings(values: dict[str, Any], namespace: str) -> CrewSettings:
     """Raises `ConfigurationError` naming the parameter at fault."""
-    if values["engage"] and values["rig"] == "yam":
-        remedy = "a person calls ~/engage"
-        raise ConfigurationError("parameter engage", expected="false on real arms", got=True, remedy=remedy)
+    if values["on_activate"] != "nothing" and values["rig"] == "yam":
+        got, remedy = values["on_activate"], "a person calls ~/engage or ~/replay"
+        raise ConfigurationError("parameter on_activate", expected="nothing on real arms", got=got, remedy=remedy)
     common = {key: values[key] for key in ("station", "rig", "run_dir", "frames_dir")}
     own = (
         "instruction", "seed", "guidance", "episode", "episode_speed", "first_chunk_s", "report_ticks", "realtime",

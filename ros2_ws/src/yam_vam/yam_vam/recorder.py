@@ -51,7 +51,7 @@ class RecorderNode(ManagedNode):
         self._station: Station | None = None
         self._directory = Path()
         self._wanted: dict[str, RosTopic] = {}
-        self._timers: list[Any] = []
+        self._beats: list[Any] = []
         self._diagnostics: Diagnostics | None = None
         self.counts: Counter[str] = Counter()
         self.trouble = ""
@@ -73,7 +73,7 @@ class RecorderNode(ManagedNode):
         for camera in self._station.cameras if self._station else ():
             for name in ("/{role}/image_raw", "/policy/observation/{role}"):
                 self._wanted[name.format(role=camera.role)] = role_topic(name, camera.role)
-        self._timers = [self.create_timer(LOOK_S, self._look), self.create_timer(_TEND_S, self._tend)]
+        self._beats = [self.create_timer(LOOK_S, self._look), self.create_timer(_TEND_S, self._tend)]
         self._look()
         self.get_logger().info(f"recording to {self._bag.folder}")
 
@@ -90,9 +90,9 @@ class RecorderNode(ManagedNode):
             self._diagnostics = None
 
     def _close(self) -> None:
-        for timer in self._timers:
+        for timer in self._beats:
             self.destroy_timer(timer)
-        self._timers = []
+        self._beats = []
         bag, self._bag = self._bag, None
         if bag is None:
             return

@@ -54,7 +54,7 @@ class TwinNode(ManagedNode):
         self._rig: SimRig | None = None
         self._frames: FrameTopics | None = None
         self._command: MailboxWriter | None = None
-        self._timers: list[Any] = []
+        self._beats: list[Any] = []
         self._newest_joints_ns = 0
         self.refused = 0
         for name, how in (("hold", Stop.HOLD), ("relax", Stop.RELAX)):
@@ -88,9 +88,9 @@ class TwinNode(ManagedNode):
 
     def down(self) -> None:
         """Park, end the simulation, close the topics."""
-        for timer in self._timers:
+        for timer in self._beats:
             self.destroy_timer(timer)
-        self._timers = []
+        self._beats = []
         for part in (self._rig, self._frames, self._command):
             if part is not None:
                 part.close()
@@ -119,7 +119,7 @@ class TwinNode(ManagedNode):
         roles = [camera.role for camera in station.cameras]
         self._frames = FrameTopics(self, station.cameras, MailboxFrames(run_dir, roles))
         self._frames.open(self.watch, ros_time)
-        self._timers = [
+        self._beats = [
             self.create_timer(1.0 / joint_hz, lambda: self._publish_joints(joints, ros_time)),
             self.create_timer(1.0, self._look_after),
         ]
