@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import tyro
 
@@ -135,3 +135,44 @@ def run(
         cameras=parse_cameras(cameras),
     )
     sys.exit(run_demo(settings))
+
+
+@app.command
+def trial(
+    act: Annotated[Literal["run", "report"], tyro.conf.Positional] = "run",
+    folder: Annotated[Path, tyro.conf.Positional] = Path("out/trial"),
+    methods: str | None = None,
+    rounds: int | None = None,
+    seconds: float | None = None,
+    seed: int | None = None,
+    instruction: str | None = None,
+    rig: Literal["sim", "ideal", "yam"] | None = None,
+    station: str | None = None,
+    server: str = "",
+    bundle: Path | None = None,
+    keys: Path | None = None,
+    unfinished: bool = False,
+) -> None:
+    """A blinded, randomised comparison of guidance methods; started again, it goes on where it is (docs/trials.md).
+
+    Args:
+        act: run (begin or go on) or report.
+        folder: of the trial; everything lies in it.
+        methods: guidance methods, by commas (off,constant,adaptive); each runs once on every layout, in hidden order.
+        rounds: layouts (10).
+        seconds: longest run (40).
+        seed: of the first layout (0).
+        instruction: what the policy is told; empty on the twin: what each layout is about.
+        rig: sim (judges itself), ideal or yam (the operator judges with y and n).
+        station: name of a shipped station or path of a station file (twin).
+        server: address of a running policy server; without it one is served from the bundle.
+        bundle: folder with policy.toml; default: the one in the repository.
+        keys: folder of CURVE keys that `yam-policy keys` made for this robot.
+        unfinished: report before all runs are done; this opens the order and ends the trial.
+    """
+    from robot_client.trial.command import Wishes, run_trial, show_report
+
+    if act == "report":
+        sys.exit(show_report(folder, unfinished))
+    wishes = Wishes(methods, rounds, seconds, seed, instruction, rig, station)
+    sys.exit(run_trial(folder, wishes, server, bundle, keys))

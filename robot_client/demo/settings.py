@@ -15,6 +15,7 @@ from robot_client.demo.choice import choice_of
 from robot_client.inject.checked import checked_faults
 from robot_client.inject.processes import target_of
 from robot_client.process_config import RigKind
+from robot_client.teleop.leader import LeaderKind
 
 MAX_SECONDS: Final = 24 * 3600.0
 
@@ -48,8 +49,15 @@ class RunSettings:
     """Faults to rehearse (`robot_client.inject.grammar`); empty: none."""
     cameras: Mapping[str, str] = field(default_factory=dict)
     """What a person chose: role -> a camera of the station, or a device as KIND:NAME (`robot_client.demo.choice`)."""
+    leader: LeaderKind | None = None
+    """What a person's hand moves (`yam-robot teleop`, or keys during a run); None: nothing."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is to be kept with the episode."""
+
+    @property
+    def policy(self) -> bool:
+        """A policy server takes part; without one only a hand drives."""
+        return bool(self.server) or self.bundle is not None
 
     def check(self) -> None:
         """Raises `ConfigurationError` naming the setting that is out of its range."""
@@ -58,7 +66,7 @@ class RunSettings:
                 raise ConfigurationError(name, expected=f"0 to {MAX_SECONDS:g}", got=value)
         if not 0 <= self.seed < 2**32:
             raise ConfigurationError("seed", expected="0 to 2^32 - 1", got=self.seed)
-        if bool(self.server) == (self.bundle is not None):
+        if (self.server and self.bundle is not None) or not (self.policy or self.leader):
             raise ConfigurationError(
                 "policy", expected="a bundle or a server", got="both" if self.server else "neither", remedy="give one"
             )

@@ -1,0 +1,1 @@
+"""Blinded, randomised comparisons of guidance methods on the robot or the twin."""
