@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan refs results clean \
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -43,6 +43,19 @@ bench-twin: install-demo ## the twin: rendering and real-time headroom
 
 bench-replan: install-demo ## time of a replan by branches
 	@$(BIN)/python -m policy_server.bench.replan $(BUNDLE) --json out/bench/replan.json $(ARGS)
+
+fuzz: install-test ## 100,000 broken messages to each end of the wire; then by coverage where atheris installs
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+	@$(BIN)/pip install -q --only-binary=:all: "atheris>=2.3" 2>/dev/null \
+	  && $(BIN)/python -m tests.fuzz.coverage_guided -runs=300000 -max_len=8192 \
+	  || echo "fuzz: atheris does not install here: no coverage-guided run"
+
+faults: install-demo ## every fault of server, client and link, 50 times on the ideal rig (ARGS="--rounds 5 link")
+	@$(BIN)/yam-robot faults $(ARGS)
+
+MINUTES ?= 60
+soak: install-demo ## the robot side drives for MINUTES; its memory must stay flat
+	@$(BIN)/yam-robot soak --minutes $(MINUTES) $(ARGS)
 
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)
