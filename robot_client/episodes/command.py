@@ -120,6 +120,21 @@ def report(path: Positional, out: Path = Path("out/episode/report.html")) -> Non
 
 
 @episode.command
+def view(path: Positional, save: Path | None = None, live: bool = False) -> None:
+    """Look at an episode in Rerun: cameras, what the policy imagined, joints asked, told and measured, TR and scales.
+
+    Args:
+        path: an episode of any layout; with --live an episode being recorded, or the folder of episodes of --record.
+        save: write a Rerun file instead of opening a window (for machines without a display).
+        live: follow an episode that is being recorded, about a second behind, until it is closed.
+    """
+    from robot_client.episodes.view.command import run_view
+
+    drawn = run_view(path, save, live)
+    print(f"{drawn} messages{'' if save is None else f' in {save}'}")
+
+
+@episode.command
 def policy(
     path: Positional,
     server: str = "",

@@ -26,6 +26,7 @@ from robot_client.episodes.mcap_file import MAGIC
 MAX_RECORD_BYTES: Final = 96 * 1024 * 1024
 _HEAD: Final = struct.Struct("<BQ")
 _MESSAGE: Final = struct.Struct("<HIQQ")
+HEAD_BYTES: Final = _HEAD.size
 _KNOWN: Final = frozenset(int(opcode) for opcode in Opcode)
 _FIXED: Final = {int(Opcode.FOOTER): 20, int(Opcode.DATA_END): 4}
 """Records that end the data: only with the length they must have is one of them believed."""
@@ -88,21 +89,21 @@ class McapScan:
         if file.read(len(MAGIC)) != MAGIC:
             self._damage(0, min(size, len(MAGIC)), "the file does not begin as an MCAP file")
         while position < size:
-            opcode, length = self._head(file, position)
+            opcode, length = self.head_at(file, position)
             end = position + _HEAD.size + length
-            if not _plausible(opcode, length) or end > size:
+            if not plausible(opcode, length) or end > size:
                 position = self._resume(file, position, size)
                 continue
             payload = file.read(length)
             if opcode in (Opcode.FOOTER, Opcode.DATA_END):
                 self._close(file, size)
                 return
-            yield from self._record(opcode, payload, position)
+            yield from self.record(opcode, payload, position)
             position = end
         self._damage(size, 0, "the file ends without a footer: it was cut off or never closed")
 
     @staticmethod
-    def _head(file: BinaryIO, position: int) -> tuple[int, int]:
+    def head_at(file: BinaryIO, position: int) -> tuple[int, int]:
         """Opcode and length at `position`; (0, 0) when there is not even that much."""
         file.seek(position)
         head = file.read(_HEAD.size)
@@ -122,7 +123,8 @@ class McapScan:
         if not self.finished:
             self._damage(size - len(MAGIC), len(MAGIC), "the closing mark is missing; no message is lost by that")
 
-    def _record(self, opcode: int, payload: bytes, position: int) -> Iterator[RawMessage]:
+    def record(self, opcode: int, payload: bytes, position: int) -> Iterator[RawMessage]:
+        """Messages of one record; what it defines is kept for those that follow."""
         try:
             if opcode == Opcode.CHUNK:
                 yield from self._chunk(payload, position)
@@ -188,7 +190,8 @@ class McapScan:
         return damage
 
 
-def _plausible(opcode: int, length: int) -> bool:
+def plausible(opcode: int, length: int) -> bool:
+    """Whether a record may begin so."""
     return opcode in _KNOWN and length <= MAX_RECORD_BYTES and length == _FIXED.get(opcode, length)
 
 

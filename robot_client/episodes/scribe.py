@@ -105,7 +105,7 @@ class Scribe:
         self._joints(topics.JOINT_REQUESTS, number, due_ns, chunk, batch.asked[i])
         self._joints(topics.JOINT_COMMANDS, number, given_ns, mode[1], batch.told[i])
         if batch.clips[i].any():
-            data = ros.array(np.asarray(batch.clips[i], np.uint8), [",".join(CHANNELS)])
+            data = ros.array(np.asarray(batch.clips[i], np.uint16), [",".join(CHANNELS)])
             self._add(topics.CLIPS, number, self._time.of(given_ns), data)
         self._add(topics.TICK, number, self._time.of(due_ns), ros.array(_tick_values(batch, i), [_TICK_LABEL]))
 
