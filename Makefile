@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz clean \
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -56,6 +56,10 @@ faults: install-demo ## every fault of server, client and link, 50 times on the 
 MINUTES ?= 60
 soak: install-demo ## the robot side drives for MINUTES; its memory must stay flat
 	@$(BIN)/yam-robot soak --minutes $(MINUTES) $(ARGS)
+
+MINUTES ?= 60
+soak-server: install-test ## four robots and a flood on one server for MINUTES; memory and fairness in out/bench/server_soak.json
+	@$(BIN)/python -m policy_server.bench.soak --minutes $(MINUTES) $(ARGS)
 
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)

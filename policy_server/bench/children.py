@@ -24,6 +24,11 @@ class Child:
         self._process, self._name = process, name
         self._rest = b""
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
     def say(self, line: str) -> None:
         """Write a line to its standard input."""
         if self._process.stdin is not None:

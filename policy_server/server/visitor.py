@@ -27,10 +27,10 @@ _LOADING_PAUSE_S: Final = 0.2
 class Visitor:
     """One session that lives as long as a `with visit(...)` block."""
 
-    def __init__(self, socket: zmq.Socket, address: str) -> None:
+    def __init__(self, socket: zmq.Socket, address: str, session: str = "") -> None:
         self._socket, self._address = socket, address
         self._last_id = 0
-        self.session = f"visitor-{os.getpid()}"
+        self.session = session or f"visitor-{os.getpid()}"
         self.info: ServerInfo
 
     def enter(self, timeout_s: float) -> None:
@@ -63,14 +63,21 @@ class Visitor:
             remedy="start it with `yam-policy serve`, correct the address, or give the --keys that it asks for",
         )
 
+    def tell(self, question: Message) -> None:
+        """Send a question and wait for nothing; whatever was answered before is taken and forgotten."""
+        while self._socket.poll(0):
+            self._socket.recv_multipart(copy=False)
+        self._last_id += 1
+        self._socket.send_multipart(encode(question, self._last_id), copy=False)
+
     def leave(self) -> None:
         """Free the session name."""
         self._socket.send_multipart(encode(Goodbye(self.session), self._last_id + 1), zmq.NOBLOCK)
 
 
 @contextmanager
-def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[Visitor]:
-    """A visitor that has been welcomed.
+def visit(address: str, timeout_s: float, keys: Path | None = None, session: str = "") -> Iterator[Visitor]:
+    """A visitor that has been welcomed; its session is named after this process unless given.
 
     Raises `ConfigurationError` for what is no address or no folder of keys, `LinkTimeoutError` on silence, or what the
     server answers.
@@ -82,7 +89,7 @@ def visit(address: str, timeout_s: float, keys: Path | None = None) -> Iterator[
         if keys is not None:
             _use_keys(socket, keys)
         _connect(socket, address)
-        guest = Visitor(socket, address)
+        guest = Visitor(socket, address, session)
         guest.enter(timeout_s)
         yield guest
         guest.leave()
