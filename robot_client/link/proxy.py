@@ -44,7 +44,8 @@ class TcpProxy:
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.weather = Weather()
-        self._target = target
+        self.target = target
+        """Where new connections lead; may be changed at any time."""
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._lanes: list[_Lane] = []
         self._cut = threading.Event()
@@ -97,7 +98,7 @@ class TcpProxy:
     def _accept(self) -> None:
         client, _ = self._listener.accept()
         try:
-            server = socket.create_connection(self._target, 1.0)
+            server = socket.create_connection(self.target, 1.0)
         except OSError:  # nobody there: the client sees its connection end, as it would without a proxy
             client.close()
             return

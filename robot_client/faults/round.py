@@ -1,0 +1,201 @@
+"""One round: engage, wait until rows run, do the fault, wait for the stop, undo it, look at what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from contract.errors import RigError
+from contract.station import load_station
+from robot_client.clock import NS_PER_MS, NS_PER_S
+from robot_client.faults.case import AT_S, Case
+from robot_client.faults.robot import Robot
+from robot_client.faults.rows import HORIZON
+from robot_client.faults.stage import Stage
+from robot_client.faults.ticks import (
+    STANDING,
+    Ticks,
+    largest_step_rad,
+    moved_while_standing,
+    stale_rows,
+    steps_over_limit,
+    ticks_of,
+)  # fmt: skip
+
+MOST_S: Final = 1.0
+"""From the fault to the stop; then the round is over without one."""
+DRIVES_ON_S: Final = 0.6
+"""The same for faults that need not stop the arms."""
+_PATIENCE_S: Final = 1.5
+"""For what a person asks for to be done."""
+_BACK_S: Final = 10.0
+"""For what was killed or refused to be there again; not part of a round."""
+_AGAIN_S: Final = 0.5
+"""Between two tries: a planner asks a server that it refused again after two seconds."""
+_SETTLE_S: Final = 0.12
+_ROWS: Final = 6
+"""That run before a fault."""
+_TRIES: Final = 8
+STOPPED: Final = ("HOLD", "FAULT", "FALLING")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one round showed. None: it did not happen."""
+
+    detect_ms: float | None
+    """From the fault to the first sign of it outside of the process: a failed request, a refused chunk, a stop."""
+    stop_ms: float | None
+    """From the fault to HOLD or FAULT."""
+    hold_ms: float | None
+    """From the end of the last valid row to HOLD or FAULT, in whole ticks; 0 when it came before that end."""
+    stopped_in: str
+    stale_rows: int
+    steps_over: int
+    moved_standing: int
+    largest_step_rad: float
+    round_s: float
+    """From the first row to the end of the look."""
+    false_starts: int
+    """Engagements that ended before the fault was done, on a busy machine."""
+
+
+def run_round(stage: Stage, case: Case) -> Outcome:
+    """One round. Raises `RigError` when rows do not begin to run in several tries."""
+    case.before(stage)
+    for tries in range(_TRIES):
+        engaged_ns = _engage(stage)
+        if engaged_ns and _reaches(stage, case, engaged_ns):
+            fault_ns = _do(stage, case, engaged_ns)
+            stage.run(lambda: _stopped(stage, case), _left_s(stage, case, fault_ns))
+            robot = stage.robot
+            _settle(stage)
+            case.undo(stage)
+            if stage.robot is robot:
+                _settle(stage)
+            return _look(stage, robot, case, fault_ns, tries)
+        stage.run(lambda: False, _AGAIN_S)
+    raise RigError(f"rehearsal of {case.name}", expected="rows that run", got=f"none in {_TRIES} tries")
+
+
+def _stopped(stage: Stage, case: Case) -> bool:
+    case.turn(stage)
+    return stage.robot.mode in STOPPED
+
+
+def _engage(stage: Stage) -> int:
+    """From rest; returns when [ns], 0 when it was not taken."""
+    robot = stage.robot
+    if robot.mode == "FAULT":
+        robot.person("enable")
+        stage.run(lambda: robot.mode == "IDLE", _PATIENCE_S)
+    elif robot.mode not in STANDING:
+        robot.person("hold")
+        stage.run(lambda: robot.mode in STANDING, _PATIENCE_S)
+        _settle(stage)
+    robot.forget()
+    engaged_ns = robot.person("engage")
+    return engaged_ns if stage.run(lambda: robot.mode not in STANDING, _PATIENCE_S) else 0
+
+
+def _reaches(stage: Stage, case: Case, engaged_ns: int) -> bool:
+    """Whether enough rows run; for an injected fault, before its time."""
+    robot = stage.robot
+    stage.run(lambda: _rows_run(robot) or robot.mode in STOPPED, _BACK_S)
+    in_time = not case.inject or _now_ns(robot) < engaged_ns + AT_S * NS_PER_S
+    if _rows_run(robot) and in_time:
+        return True
+    if robot.mode not in STOPPED:
+        robot.person("hold")
+    stage.run(lambda: robot.mode in STOPPED, _PATIENCE_S)
+    return False
+
+
+def _rows_run(robot: Robot) -> bool:
+    return robot.mode == "POLICY" and bool(robot.batches) and int(robot.batches[-1].row[-1]) >= _ROWS
+
+
+def _now_ns(robot: Robot) -> int:
+    return int(robot.batches[-1].stamp_ns[-1]) if robot.batches else 2**62
+
+
+def _do(stage: Stage, case: Case, engaged_ns: int) -> int:
+    """Do the fault; returns when it began [ns]."""
+    if case.inject:
+        return engaged_ns + int(AT_S * NS_PER_S)
+    fault_ns = stage.now_ns()
+    case.do(stage)
+    return fault_ns
+
+
+def _left_s(stage: Stage, case: Case, fault_ns: int) -> float:
+    return (MOST_S if case.stops else DRIVES_ON_S) + max(0.0, (fault_ns - stage.now_ns()) / NS_PER_S)
+
+
+def _settle(stage: Stage) -> None:
+    stage.run(lambda: False, _SETTLE_S)
+
+
+def _look(stage: Stage, robot: Robot, case: Case, fault_ns: int, false_starts: int) -> Outcome:
+    ticks = ticks_of(robot.batches)
+    station = load_station(stage.station)
+    speed = station.safety.vectors("speed_rad_s", station.safety.left.gripper_speed_1_s)
+    stop = _first(ticks, STOPPED, fault_ns)
+    begun = int(ticks.stamp_ns[np.argmax(ticks.row >= 0)])
+    return Outcome(
+        detect_ms=_detect_ms(robot, ticks, stop, fault_ns),
+        stop_ms=None if stop is None else (int(ticks.stamp_ns[stop]) - fault_ns) / NS_PER_MS,
+        hold_ms=None if stop is None else _hold_ms(ticks, stop),
+        stopped_in="" if stop is None else str(ticks.mode[stop]),
+        stale_rows=stale_rows(ticks, _engaged_epoch(ticks), _lasts(robot, ticks, case)),
+        steps_over=steps_over_limit(ticks, speed, 1.0 / station.timing.loop_hz),
+        moved_standing=moved_while_standing(ticks),
+        largest_step_rad=largest_step_rad(ticks),
+        round_s=(int(ticks.stamp_ns[-1]) - begun) / NS_PER_S,
+        false_starts=false_starts,
+    )
+
+
+def _first(ticks: Ticks, modes: tuple[str, ...], after_ns: int) -> int | None:
+    found = np.flatnonzero(np.isin(ticks.mode, modes) & (ticks.stamp_ns > after_ns))
+    return int(found[0]) if len(found) else None
+
+
+def _hold_ms(ticks: Ticks, stop: int) -> float:
+    """From the first tick of the driving source without a valid row, just before the stop."""
+    first = stop
+    while first > 0 and ticks.mode[first - 1] == "POLICY" and ticks.row[first - 1] < 0:
+        first -= 1
+    return (int(ticks.deadline_ns[stop]) - int(ticks.deadline_ns[first])) / NS_PER_MS
+
+
+def _detect_ms(robot: Robot, ticks: Ticks, stop: int | None, fault_ns: int) -> float | None:
+    signs = [at_ns for at_ns, _ in robot.failures if at_ns > fault_ns]
+    refused = [sum(n for name, n in s.counters.items() if name.startswith("refused_")) for s in robot.statuses]
+    signs += [
+        s.stamp_ns for s, n in zip(robot.statuses, refused, strict=True) if n > refused[0] and s.stamp_ns > fault_ns
+    ]
+    if stop is not None:
+        signs.append(int(ticks.stamp_ns[stop]))
+    return (min(signs) - fault_ns) / NS_PER_MS if signs else None
+
+
+def _engaged_epoch(ticks: Ticks) -> int:
+    """Of the last engagement: questions of before it do not count."""
+    handed = np.flatnonzero(ticks.mode == "HANDOFF")
+    return int(ticks.epoch[handed[0]]) if len(handed) else 0
+
+
+def _lasts(robot: Robot, ticks: Ticks, case: Case) -> dict[str, int]:
+    """Chunk -> its last row, of every answer that the planner passed on.
+
+    A planner that was killed between the answer and its record leaves its newest chunk without one.
+    """
+    lasts = {f"{r.session}/{r.epoch}/{r.sequence}": r.first_row + len(r.rows) - 1 for r in robot.records}
+    if (case.fault, case.place) == ("kill", "client") and len(ticks):
+        names = [str(name) for name in ticks.chunk if name]
+        if names and names[-1] not in lasts:
+            lasts[names[-1]] = int(ticks.row[np.argmax(ticks.chunk == names[-1])]) + HORIZON
+    return lasts
