@@ -31,6 +31,7 @@ MODES: Final = ("sound", "slow", "nan", "stale", "swap", "reorder", "another")
 ANSWER_NS: Final = 8_000_000
 SLOW_NS: Final = 700_000_000
 _POLL_MS: Final = 5
+_REBIND_S: Final = 2.0
 
 
 class ScriptedServer:
@@ -48,7 +49,15 @@ class ScriptedServer:
         """Listen; returns where."""
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.linger = 0
-        self._socket.bind(self._bind)
+        until_s = time.monotonic() + _REBIND_S
+        while True:
+            try:
+                self._socket.bind(self._bind)
+                break
+            except zmq.ZMQError as error:  # the socket before it gives its port back a moment after it was closed
+                if error.errno != zmq.EADDRINUSE or time.monotonic() > until_s:
+                    raise
+                time.sleep(0.01)
         self._bind = self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
         return self._bind
 

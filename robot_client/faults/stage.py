@@ -114,6 +114,7 @@ class Stage:
 
     def _until_ready(self) -> None:
         robot = self.robot
+        self.server.require_running()
         if not self.run(lambda: robot.ready and robot.mode in ("IDLE", "HOLD"), START_S):
             raise RigError("robot of the rehearsal", expected="a policy and torque", got=f"mode {robot.mode}")
 
