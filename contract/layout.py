@@ -62,6 +62,16 @@ def joints_of(vector: NDArray, arm: Arm) -> NDArray:
     return arm_of(vector, arm)[..., :JOINTS_PER_ARM]
 
 
+def joints_of_both(vector: NDArray) -> NDArray:
+    """View (..., 2, 6) of both arms' joints [rad] in a (..., 14) array, in the order of `ARMS`."""
+    return vector.reshape(*vector.shape[:-1], len(ARMS), ARM_SIZE)[..., :JOINTS_PER_ARM]
+
+
+def per_arm(values: NDArray) -> NDArray:
+    """(..., 14) from one value per arm (..., 2), in the order of `ARMS`."""
+    return np.repeat(values, ARM_SIZE, axis=-1)
+
+
 def gripper_of(vector: NDArray, arm: Arm) -> NDArray:
     """View (...) of one arm's gripper opening, 0 closed .. 1 open."""
     return arm_of(vector, arm)[..., JOINTS_PER_ARM]

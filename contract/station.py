@@ -13,6 +13,7 @@ from contract.arms import Arms
 from contract.errors import StationError
 from contract.layout import ARMS, JOINTS_PER_ARM, pack
 from contract.server_info import Row, Strict
+from contract.space import Space
 from contract.teleop import Teleop
 from contract.toml import read_toml
 from contract.watchdogs import Watchdogs
@@ -45,6 +46,8 @@ class ArmLimits(Strict):
     acceleration_rad_s2: Six
     gripper_speed_1_s: PositiveFloat
     gripper_acceleration_1_s2: PositiveFloat
+    jerk_rad_s3: Six | None = None
+    """Largest change of acceleration; none = not limited."""
 
     @model_validator(mode="after")
     def _ordered(self) -> ArmLimits:
@@ -53,6 +56,8 @@ class ArmLimits(Strict):
                 raise ValueError(f"joint{i + 1}: lower {self.lower_rad[i]} is not below upper {self.upper_rad[i]}")
             if not (0 < self.speed_rad_s[i] < np.inf and 0 < self.acceleration_rad_s2[i] < np.inf):
                 raise ValueError(f"joint{i + 1}: speed and acceleration must be positive and finite")
+            if self.jerk_rad_s3 is not None and not 0 < self.jerk_rad_s3[i] < np.inf:
+                raise ValueError(f"joint{i + 1}: jerk must be positive and finite; leave the line out for no limit")
         return self
 
 
@@ -65,6 +70,8 @@ class Safety(Strict):
     """How far told may be ahead of measured."""
     lead_gripper: PositiveFloat
     tool_speed_m_s: PositiveFloat = 0.25
+    space: Space | None = None
+    """Workspace, table, distances. Real arms must have it."""
 
     def vectors(self, joint_field: str, gripper_value: float) -> NDArray:
         """(14,) of one per-joint field, with one value for both grippers."""
@@ -124,6 +131,8 @@ class Station(Strict):
     def _consistent(self) -> Station:
         if (self.rig == "yam") != (self.arms is not None):
             raise ValueError(f'rig "{self.rig}" {"needs a" if self.rig == "yam" else "has no"} section [arms]')
+        if self.rig == "yam" and self.safety.space is None:
+            raise ValueError("real arms need a section [safety.space]: where they stand and what is around them")
         for field in ("role", "device"):
             values = [getattr(camera, field) for camera in self.cameras]
             if len(set(values)) != len(values):

@@ -41,7 +41,7 @@ TOPICS: Final[tuple[Topic, ...]] = (
 
 BAG_TOPICS: Final[tuple[Topic, ...]] = (
     Topic("/loop/tick", "std_msgs/msg/Int64MultiArray", "bag", "place on the grid, lateness, skips, epoch, row"),
-    Topic("/loop/clips", "std_msgs/msg/UInt8MultiArray", "bag", "per channel why told is not asked"),
+    Topic("/loop/clips", "std_msgs/msg/UInt16MultiArray", "bag", "per channel why told is not asked"),
     Topic("/policy/observation", "std_msgs/msg/String", "bag", "the question but its images, as JSON"),
     Topic("/policy/answer", "std_msgs/msg/String", "bag", "TR, scales, branches, stage times as JSON"),
     Topic("/policy/failure", "std_msgs/msg/String", "bag", "a question without a chunk, and why, as JSON"),

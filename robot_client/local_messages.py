@@ -156,7 +156,7 @@ class TickBatch:
     chunk: NDArray
     """(N,) int32"""
     clips: NDArray
-    """(N, 14) uint8, bits of `robot_client.safety.Clip`."""
+    """(N, 14) uint16, bits of `robot_client.safety.limits.Clip`."""
     intervention: NDArray = field(default_factory=lambda: np.zeros(0, np.uint8))
     """(N,) uint8, bit per arm (left 1, right 2) that a person moved in place of the policy."""
     safety_ns: NDArray = field(default_factory=lambda: np.zeros(0, np.int64))

@@ -12,7 +12,7 @@ from contract.layout import SIZE
 from robot_client.local_messages import TickBatch
 
 _NOTHING = np.full(SIZE, np.nan)
-_UNCHANGED = np.zeros(SIZE, np.uint8)
+_UNCHANGED = np.zeros(SIZE, np.uint16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class TickRecord:
     row: int
     fraction: float
     chunk_id: str
-    clips: NDArray[np.uint8] | None
+    clips: NDArray[np.uint16] | None
     intervention: int = 0
     """Bit per arm that a person moved in place of the policy (`control_source.arms_bits`)."""
     safety_ns: int = 0
@@ -66,7 +66,7 @@ def batch_of(records: Sequence[TickRecord], first_tick: int = 0) -> TickBatch:
         row=np.array([record.row for record in records], np.int64),
         fraction=np.array([record.fraction for record in records], np.float64),
         chunk=chunk,
-        clips=np.array([_UNCHANGED if record.clips is None else record.clips for record in records], np.uint8),
+        clips=np.array([_UNCHANGED if record.clips is None else record.clips for record in records], np.uint16),
         intervention=np.array([record.intervention for record in records], np.uint8),
         safety_ns=np.array([record.safety_ns for record in records], np.int64),
         command_ns=np.array([record.command_ns for record in records], np.int64),

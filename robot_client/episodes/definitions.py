@@ -39,7 +39,7 @@ _TOP: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
             f"MultiArrayLayout layout\n{name.lower()}[] data\n",
             ("std_msgs/MultiArrayLayout",),
         )
-        for name in ("Float64", "Float32", "Int64", "UInt8")
+        for name in ("Float64", "Float32", "Int64", "UInt8", "UInt16")
     },
     "sensor_msgs/msg/JointState": (
         "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort\n",

@@ -112,7 +112,7 @@ class EpisodeHistory:
             row=tick["row"],
             fraction=tick["fraction_e9"] / 1e9,
             chunk_id="" if asked is None else asked.header.frame_id,
-            clips=None if clips is None else np.frombuffer(bytes(clips), np.uint8),
+            clips=None if clips is None else np.array(list(clips), np.uint16),
             intervention=arms_bits(tuple(self._mode.get("intervention", ()))),
         )
 

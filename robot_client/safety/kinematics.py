@@ -1,7 +1,8 @@
-"""Where a YAM arm's tool centre is and how joint speeds move it. Plain numpy: the control loop loads no simulator.
+"""Where a YAM arm's links and tool centre are and how joint speeds move the tool.
 
-The chain is i2rt's `yam_station_linear_4310_d405` (bodies link1 .. gripper, site tcp), rounded to 0.1 micrometre; tests
-compare it with MuJoCo on that model. Both arms are the same chain on two bases.
+Plain numpy: the control loop loads no simulator. The chain is i2rt's `yam_station_linear_4310_d405` (bodies link1 ..
+gripper, site tcp), rounded to 0.1 micrometre; tests compare it with MuJoCo on that model. Both arms are the same chain
+on two bases.
 """
 
 from __future__ import annotations
@@ -41,19 +42,45 @@ _ORIGINS: Final = np.array([origin for origin, _, _ in _LINKS])
 _FRAMES: Final = np.array([_rotation(*quaternion) for _, quaternion, _ in _LINKS])
 _AXES: Final = np.array([axis for _, _, axis in _LINKS])
 _CROSS: Final = np.array([[[0, -z, y], [z, 0, -x], [-y, x, 0]] for x, y, z in _AXES])
-_CROSS_TWICE: Final = _CROSS @ _CROSS
+_FRAMES_CROSS: Final = _FRAMES @ _CROSS
+_FRAMES_CROSS_TWICE: Final = _FRAMES @ _CROSS @ _CROSS
+LINK_REACH_M: Final = np.concatenate([[0.0, 0.0], np.cumsum(np.linalg.norm(_ORIGINS[1:], axis=-1))])
+"""How far the origins of base, link1 .. gripper can be from a joint before them."""
+_NEXT: Final = [1, 2, 0]
+_AFTER: Final = [2, 0, 1]
+
+
+def link_frames(joints: Vector) -> tuple[Vector, Vector]:
+    """Rotations (..., 7, 3, 3) and origins (..., 7, 3) [m] of base, link1 .. link5, gripper, at `joints` (..., 6) [rad].
+
+    In the arm's base frame; the base's own are the identity and zero.
+    """
+    sines, cosines = np.sin(joints)[..., None, None], np.cos(joints)[..., None, None]
+    # Rodrigues: R = I + sin q K + (1 - cos q) K^2 about each joint's own axis.
+    turned = _FRAMES + sines * _FRAMES_CROSS + (1.0 - cosines) * _FRAMES_CROSS_TWICE
+    shape = joints.shape[:-1]
+    frames, origins = np.empty((*shape, 7, 3, 3)), np.zeros((*shape, 7, 3))
+    frames[..., 0, :, :] = np.eye(3)
+    for i in range(6):
+        np.matmul(frames[..., i, :, :], turned[..., i, :, :], out=frames[..., i + 1, :, :])
+        origins[..., i + 1, :] = origins[..., i, :] + frames[..., i, :, :] @ _ORIGINS[i]
+    return frames, origins
+
+
+def tool_centre(frames: Vector, origins: Vector) -> Vector:
+    """Tool centre (..., 3) [m] from `link_frames`."""
+    return origins[..., 6, :] + frames[..., 6, :, :] @ _TOOL_M
 
 
 def tool_jacobian(joints: Vector) -> tuple[Vector, Vector]:
-    """Tool centre (3,) [m] in the arm's base frame, and its Jacobian (3, 6) [m/rad], at `joints` (6,) [rad]."""
-    sines, cosines = np.sin(joints)[:, None, None], np.cos(joints)[:, None, None]
-    # Rodrigues: R = I + sin q K + (1 - cos q) K^2 about each joint's own axis.
-    turned = _FRAMES @ (np.eye(3) + sines * _CROSS + (1.0 - cosines) * _CROSS_TWICE)
-    place, frame = np.zeros(3), np.eye(3)
-    places, axes = np.empty((6, 3)), np.empty((6, 3))
-    for i in range(6):
-        place = place + frame @ _ORIGINS[i]
-        frame = frame @ turned[i]
-        places[i], axes[i] = place, frame @ _AXES[i]
-    tool = place + frame @ _TOOL_M
-    return tool, np.cross(axes, tool - places).T
+    """Tool centre (..., 3) [m] in the arm's base frame, and its Jacobian (..., 3, 6) [m/rad], at `joints` (..., 6)."""
+    frames, origins = link_frames(joints)
+    tool = tool_centre(frames, origins)
+    axes = (frames[..., 1:, :, :] @ _AXES[:, :, None])[..., 0]
+    lever = tool[..., None, :] - origins[..., 1:, :]
+    return tool, np.swapaxes(_crossed(axes, lever), -1, -2)
+
+
+def _crossed(a: Vector, b: Vector) -> Vector:
+    """np.cross along the last axis, at a third of its price for small arrays."""
+    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]

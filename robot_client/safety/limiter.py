@@ -1,16 +1,20 @@
 """The limiter: asked -> told, and why they differ.
 
 Order of rank where limits contradict each other: speed, braking distance to the position limits, acceleration, lead
-over measured. The first three never do on the way from rest; the lead can (an arm that is held back suddenly), and is
-counted. Then each arm is slowed as a whole to its tool's speed limit. Distance checks (workspace, arm to arm, arm to
-station) will take a `Verdict` and give one, after this file.
+over measured, jerk. The first three never do on the way from rest; lead and jerk can, and are counted. Then each arm is
+slowed as a whole to its tool's speed limit. Then `guard` looks at what was asked, and at the whole way to rest: box,
+table, distances, tool speed. What is asked too near is not approached: the arm stops until it is asked elsewhere.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from contract.layout import ARMS, arm_of
+from robot_client.safety.guard import judged, moved, passed
 from robot_client.safety.interval import (
     TOLERANCE,
     Array,
@@ -21,8 +25,22 @@ from robot_client.safety.interval import (
     speed_interval,
     stopping_speed,
 )
+from robot_client.safety.jerk import eased, eased_stopping_speed
 from robot_client.safety.limits import Clip, Limits, Told, Verdict
+from robot_client.safety.stopping import stopped_speed
 from robot_client.safety.tool_speed import slowed
+
+Bits = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Step:
+    """A next step before the guard sees it; arrays (..., 14)."""
+
+    goal: Array
+    speed: Array
+    allowed: Interval
+    clips: Bits
 
 
 def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
@@ -34,22 +52,32 @@ def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
         (Clip.ACCELERATION, acceleration_interval(told, limits)),
         (Clip.LEAD, lead_interval(told, measured, limits)),
     )
-    allowed, empty = _intersection([interval for _, interval in ranked])
-    speed = np.clip(_wanted_speed(told, goal, limits), allowed.low, allowed.high)
-    speed, slow = _tool_slowed(told, speed, allowed, limits)
-    position = _moved(told, speed, limits)
-    clips = _reasons(told, goal, position, ranked, limits)
-    clips |= np.where(empty, int(Clip.EMPTY), 0) | np.where(slow, int(Clip.TOOL_SPEED), 0)
-    clips |= np.where(np.abs(asked - goal) > TOLERANCE, int(Clip.LIMIT), 0)
-    return Verdict(Told(position, speed, np.array(goal)), clips.astype(np.uint8))
+    stop = stopped_speed(told, limits)
+    step = _step(told, goal, stop, [interval for _, interval in ranked], limits)
+    speed, goal, more = _guarded(told, step, stop, limits)
+    after = moved(told, speed, limits)
+    clips = _reasons(told, step.goal, after.position, ranked, limits) | step.clips | more
+    clips |= np.where(np.abs(asked - step.goal) > TOLERANCE, int(Clip.LIMIT), 0)
+    return Verdict(Told(after.position, speed, goal, after.acceleration), clips.astype(np.uint16))
 
 
 def brake(told: Told, limits: Limits) -> Verdict:
-    """One period of braking as hard as allowed; a target at rest stays exactly where it is, whatever is measured."""
-    step = limits.acceleration * limits.period_s
-    speed = told.velocity - np.clip(told.velocity, -step, step)
-    position = _moved(told, speed, limits)
-    return Verdict(Told(position, speed, position.copy()), np.zeros(position.shape, np.uint8))
+    """One period of stopping; a target at rest stays exactly where it is, whatever is measured.
+
+    All joints of an arm slow down together, the slowest one as hard as allowed. A jerk limit lets it build up, as long
+    as that leads nowhere it must not.
+    """
+    stop = stopped_speed(told, limits)
+    speed, clips = stop, np.zeros(stop.shape, np.int64)
+    if limits.jerk is not None:
+        within = braking_interval(told, limits)
+        wanted = eased(told, np.zeros(stop.shape), limits)
+        speed = np.clip(wanted, within.low, within.high)
+        clips = np.where(np.abs(speed - wanted) > TOLERANCE, int(Clip.JERK | Clip.EMPTY), 0)
+        speed, _, more = _guarded(told, _Step(told.position, speed, Interval(speed, speed), clips), stop, limits)
+        clips |= more
+    after = moved(told, speed, limits)
+    return Verdict(Told(after.position, speed, after.position.copy(), after.acceleration), clips.astype(np.uint16))
 
 
 def at_rest(told: Told) -> bool:
@@ -57,11 +85,43 @@ def at_rest(told: Told) -> bool:
     return not told.velocity.any()
 
 
-def _tool_slowed(told: Told, speed: Array, allowed: Interval, limits: Limits) -> tuple[Array, NDArray[np.bool_]]:
-    if not np.isfinite(limits.tool_speed_m_s):
-        return speed, np.zeros(speed.shape, bool)
-    step = limits.acceleration * limits.period_s
-    return slowed(told.position, told.velocity, speed, allowed, step, limits.tool_speed_m_s)
+def _step(told: Told, goal: Array, stop: Array, intervals: list[Interval], limits: Limits) -> _Step:
+    """The step towards `goal` within all limits of single channels, and the tool's speed."""
+    allowed, empty = _intersection(intervals)
+    speed = np.clip(_wanted_speed(told, goal, limits), allowed.low, allowed.high)
+    clips = np.where(empty, int(Clip.EMPTY), 0)
+    if limits.jerk is not None:
+        soft = eased(told, speed, limits)
+        clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.JERK), 0)
+        speed = np.clip(soft, allowed.low, allowed.high)
+        clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.EMPTY), 0)
+        allowed = _eased_interval(told, allowed, limits)
+    if np.isfinite(limits.tool_speed_m_s):
+        speed, slow = slowed(told.position, stop, speed, allowed, limits.tool_speed_m_s)
+        clips |= np.where(slow, int(Clip.TOOL_SPEED), 0)
+    return _Step(goal, speed, allowed, clips)
+
+
+def _guarded(told: Told, step: _Step, stop: Array, limits: Limits) -> tuple[Array, Array, Bits]:
+    """Speed, what is really gone for, and more `Clip` bits, (..., 14) each, after the guard's word."""
+    if not limits.guarded:
+        return step.speed, step.goal, np.int64(0)
+    shape = step.speed.shape
+    flat = Told(*(array.reshape(-1, shape[-1]) for array in (told.position, told.velocity, told.position)))
+    speed, goal, halt = (array.reshape(flat.position.shape).copy() for array in (step.speed, step.goal, stop))
+    verdict = judged(flat, moved(flat, speed, limits), goal, limits)
+    rows = np.nonzero((verdict.step | verdict.asked).any(axis=1))[0]
+    bits = np.zeros(speed.shape, np.int64)
+    if len(rows):
+        for side, arm in enumerate(ARMS):
+            vetoed = verdict.asked[:, side, None]
+            arm_of(speed, arm)[...] = np.where(vetoed, arm_of(halt, arm), arm_of(speed, arm))
+            arm_of(goal, arm)[...] = np.where(vetoed, arm_of(flat.position, arm), arm_of(goal, arm))
+            arm_of(bits, arm)[...] = verdict.clips[:, side, None]
+        speed[rows] = passed(flat.rows(rows), speed[rows], halt[rows], limits)
+        within = Interval(*(array.reshape(speed.shape)[rows] for array in (step.allowed.low, step.allowed.high)))
+        bits[rows] |= np.where(within.violated_by(speed[rows]), int(Clip.EMPTY), 0)
+    return speed.reshape(shape), goal.reshape(shape), bits.reshape(shape)
 
 
 def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_]]:
@@ -70,6 +130,13 @@ def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_
         allowed, empty = allowed.narrowed(interval)
         any_empty = any_empty | empty
     return allowed, any_empty
+
+
+def _eased_interval(told: Told, allowed: Interval, limits: Limits) -> Interval:
+    """The part of `allowed` that keeps the jerk limit, or its nearest point."""
+    step = limits.jerk * limits.period_s**2
+    steady = told.velocity + told.acceleration * limits.period_s
+    return allowed.narrowed(Interval(steady - step, steady + step))[0]
 
 
 def _wanted_speed(told: Told, goal: Array, limits: Limits) -> Array:
@@ -85,18 +152,14 @@ def _wanted_speed(told: Told, goal: Array, limits: Limits) -> Array:
     asked_speed = np.clip((goal - told.asked) / limits.period_s, -limits.speed, limits.speed)
     gap = goal - told.position - asked_speed * limits.period_s
     gap = np.where(np.abs(gap) > TOLERANCE, gap, 0.0)
+    if limits.jerk is not None:
+        return asked_speed + np.sign(gap) * eased_stopping_speed(np.abs(gap), limits)
     return asked_speed + np.sign(gap) * stopping_speed(np.abs(gap), limits.acceleration, limits.period_s)
-
-
-def _moved(told: Told, speed: Array, limits: Limits) -> Array:
-    """The next position; rounding never carries it over a limit."""
-    lower, upper = np.minimum(limits.lower, told.position), np.maximum(limits.upper, told.position)
-    return np.clip(told.position + speed * limits.period_s, lower, upper)
 
 
 def _reasons(
     told: Told, goal: Array, position: Array, ranked: tuple[tuple[Clip, Interval], ...], limits: Limits
-) -> NDArray[np.int64]:
+) -> Bits:
     """Every limit that going straight to `goal` would have broken, where it was not reached."""
     needed = (goal - told.position) / limits.period_s
     bits = np.zeros(position.shape, np.int64)

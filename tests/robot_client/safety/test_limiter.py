@@ -16,10 +16,11 @@ from contract.layout import CHANNELS, JOINT_MASK, index
 from contract.station import load_station
 from robot_client.safety.limiter import at_rest, brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, limits_of, seeded
+from robot_client.safety.space import FREE
 
 PERIOD_S = 0.01
-# Per channel, and for many arms at once; the tool has tests of its own.
-LIMITS = replace(limits_of(load_station("twin").safety, PERIOD_S), tool_speed_m_s=float("inf"))
+# Per channel; the tool and the distances have tests of their own.
+LIMITS = replace(limits_of(load_station("twin").safety, PERIOD_S), tool_speed_m_s=float("inf"), space=FREE)
 HOME = load_station("twin").poses.home.vector()
 FAR = dataclasses.replace(LIMITS, lead=np.full(14, 1e9))
 """Lead out of the way, where the measured position plays no part."""

@@ -1,0 +1,33 @@
+"""A limit on the change of acceleration, for stations that ask for it. It is the first limit to give way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_client.safety.interval import Array, stopping_speed
+from robot_client.safety.limits import Limits, Told
+
+
+def eased(told: Told, wanted: Array, limits: Limits) -> Array:
+    """(..., 14) the speed nearest to `wanted` that keeps the jerk limit and arrives at `wanted` without shooting past it.
+
+    Speed and acceleration stand to each other as way and speed do when braking: `stopping_speed` one order higher.
+    """
+    period_s, most = limits.period_s, limits.jerk * limits.period_s
+    change = wanted - told.velocity
+    near = np.abs(change) <= most * period_s
+    soft = np.sign(change) * stopping_speed(np.abs(change), limits.jerk, period_s)
+    acceleration = np.where(near, change / period_s, soft)
+    acceleration = np.clip(acceleration, told.acceleration - most, told.acceleration + most)
+    return told.velocity + np.clip(acceleration, -limits.acceleration, limits.acceleration) * period_s
+
+
+def eased_stopping_speed(distance: Array, limits: Limits) -> Array:
+    """Highest speed from which a braking that has to build up over time stops within `distance` (...).
+
+    Way of it: v^2 / 2a + v a / 2j, from at rest in acceleration; without a jerk limit `interval.stopping_speed`.
+    """
+    plain = stopping_speed(distance, limits.acceleration, limits.period_s)
+    build_up = limits.acceleration**2 / (2.0 * limits.jerk)
+    eased_speed = np.sqrt(build_up**2 + 2.0 * limits.acceleration * np.maximum(distance, 0.0)) - build_up
+    return np.minimum(plain, eased_speed)
