@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract.errors import FieldError
 from hypothesis import given
 from hypothesis import strategies as st
 from sensor_msgs.msg import Image
 from yam_vam.images import depth_of, image_of, rgb_of
+
+from contract.errors import FieldError
 
 POISON = 0xEE
 

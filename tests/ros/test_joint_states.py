@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contract.errors import FieldError
-from contract.layout import SIZE, URDF_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
-from robot_client.clock import NS_PER_MS, NS_PER_S
-from robot_client.episodes.ros_messages import to_urdf
-from robot_client.episodes.ros_time import RosTime
 from sensor_msgs.msg import JointState
 from yam_vam.joint_gather import JointGather
 from yam_vam.joint_states import message_of, part_of, vector_of
 from yam_vam.stamps import Stamps
+
+from contract.errors import FieldError
+from contract.layout import SIZE, URDF_NAMES
+from robot_client.clock import NS_PER_MS, NS_PER_S
+from robot_client.episodes.ros_messages import to_urdf
+from robot_client.episodes.ros_time import RosTime
 
 TIME = RosTime(1_700_000_000 * NS_PER_S)
 NOW = 50 * NS_PER_S

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, ReliabilityPolicy, qos_check_compatible
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 
 LOOK_S: Final = 0.5
-_OTHERS: Final = ("deadline", "liveliness")
+_FOREVER_NS: Final = 9223372036854775807
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,19 @@ class QosWatch:
         raw: bool = False,
     ) -> Any:
         """A watched subscription. `raw`: the callback gets CDR bytes."""
-        events = SubscriptionEventCallbacks(incompatible_qos=self._reported, use_default_callbacks=False)
+        ours = Ours(self._node.resolve_topic_name(topic), _name_of(kind), qos, True, alone)
+        events = SubscriptionEventCallbacks(incompatible_qos=partial(self._reported, ours), use_default_callbacks=False)
         made = self._node.create_subscription(kind, topic, callback, qos, event_callbacks=events, raw=raw)
-        self._ours.append(Ours(made.topic_name, _name_of(kind), qos, True, alone))
+        self._ours.append(ours)
         self._destroy.append(partial(self._node.destroy_subscription, made))
         return made
 
     def advertise(self, topic: str, kind: Any, qos: QoSProfile, alone: bool = False) -> Any:
         """A watched publisher."""
-        events = PublisherEventCallbacks(incompatible_qos=self._reported, use_default_callbacks=False)
+        ours = Ours(self._node.resolve_topic_name(topic), _name_of(kind), qos, False, alone)
+        events = PublisherEventCallbacks(incompatible_qos=partial(self._reported, ours), use_default_callbacks=False)
         made = self._node.create_publisher(kind, topic, qos, event_callbacks=events)
-        self._ours.append(Ours(made.topic_name, _name_of(kind), qos, False, alone))
+        self._ours.append(ours)
         self._destroy.append(partial(self._node.destroy_publisher, made))
         return made
 
@@ -78,13 +80,17 @@ class QosWatch:
         for ours in self._ours:
             if line := self._trouble(ours):
                 found[ours.topic] = line
-        new = [line for topic, line in found.items() if self.troubles.get(topic) != line]
-        self.troubles = found
-        for line in new:
-            self._say(line)
+        before, self.troubles = self.troubles, found
+        for topic, line in found.items():
+            if before.get(topic) != line:
+                self._say(line)
 
-    def _reported(self, event: Any) -> None:
-        self.look()
+    def _reported(self, ours: Ours, event: Any) -> None:
+        """The middleware has met a peer that does not fit; it does not say which one, the graph does."""
+        line = self._trouble(ours)
+        if line and self.troubles.get(ours.topic) != line:
+            self.troubles[ours.topic] = line
+            self._say(line)
 
     def _trouble(self, ours: Ours) -> str:
         publishers = self._node.get_publishers_info_by_topic(ours.topic)
@@ -103,17 +109,36 @@ class QosWatch:
 
 def _mismatch(ours: Ours, peer: Any) -> str:
     offer, request = (peer.qos_profile, ours.qos) if ours.reads else (ours.qos, peer.qos_profile)
-    compatible, reason = qos_check_compatible(offer, request)
-    if compatible is not QoSCompatibility.ERROR:
+    named = unfit(offer, request)
+    if not named:
         return ""
-    named = [name for name in _OTHERS if name in str(reason).lower()]
-    if request.reliability is ReliabilityPolicy.RELIABLE and offer.reliability is ReliabilityPolicy.BEST_EFFORT:
-        named.append("reliability")
-    if request.durability is DurabilityPolicy.TRANSIENT_LOCAL and offer.durability is DurabilityPolicy.VOLATILE:
-        named.append("durability")
     wanted, offered = _values(request, named), _values(offer, named)
     who, whose = ("we ask", f"{_full_name(peer)} offers") if ours.reads else (f"{_full_name(peer)} asks", "we offer")
     return f"{ours.topic}: {who} for {wanted}, {whose} {offered}: nothing arrives (make the two agree)"
+
+
+def unfit(offer: QoSProfile, request: QoSProfile) -> list[str]:
+    """Policies by which DDS does not connect the two (OMG DDS 1.4, 2.2.3): what is offered is less than is asked for.
+
+    rclpy's own check takes "no deadline" of a profile of ours, 0, for the shortest one.
+    """
+    named = []
+    if request.reliability == ReliabilityPolicy.RELIABLE and offer.reliability == ReliabilityPolicy.BEST_EFFORT:
+        named.append("reliability")
+    if request.durability == DurabilityPolicy.TRANSIENT_LOCAL and offer.durability == DurabilityPolicy.VOLATILE:
+        named.append("durability")
+    if _endless(offer.deadline) > _endless(request.deadline):
+        named.append("deadline")
+    if request.liveliness == LivelinessPolicy.MANUAL_BY_TOPIC and offer.liveliness == LivelinessPolicy.AUTOMATIC:
+        named.append("liveliness")
+    if _endless(offer.liveliness_lease_duration) > _endless(request.liveliness_lease_duration):
+        named.append("liveliness_lease_duration")
+    return named
+
+
+def _endless(duration: Any) -> int:
+    """Nanoseconds; both ways to say "for ever" are one."""
+    return int(duration.nanoseconds) or _FOREVER_NS
 
 
 def _values(qos: QoSProfile, names: list[str]) -> str:

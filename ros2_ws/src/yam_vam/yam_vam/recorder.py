@@ -161,8 +161,8 @@ class RecorderNode(ManagedNode):
 
 def _offered(peers: list[Any]) -> QoSProfile:
     """What all publishers of a topic can give."""
-    reliable = all(peer.qos_profile.reliability is ReliabilityPolicy.RELIABLE for peer in peers)
-    latched = all(peer.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for peer in peers)
+    reliable = all(peer.qos_profile.reliability == ReliabilityPolicy.RELIABLE for peer in peers)
+    latched = all(peer.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for peer in peers)
     return QoSProfile(
         depth=DEPTH,
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
