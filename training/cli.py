@@ -82,7 +82,8 @@ def evaluate(
         per_pair: layouts per pair.
         first_seed: seed of the first layout; the same seeds are used for every bundle and method.
         futures: what the head is shown of the imagined future: kept, masked, swapped (another instruction's), moved
-            (another moment's).
+            (another moment's), reworded (imagined in this very scene under another instruction; notes which one, and
+            whether that was done instead).
         splits: id (seen pairs), ood (held-out pairs).
         guidance: off, constant, adaptive, inverted; all but off with the future kept only.
         w_max: largest guidance scales to try instead of the bundle's.
