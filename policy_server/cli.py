@@ -202,22 +202,34 @@ def calibrate(
 
 @app.command(name="bench")
 def bench(
-    what: Annotated[Literal["wire"], tyro.conf.Positional],
-    json: Path = Path("out/bench/wire.json"),
-    rounds: int = 600,
+    what: Annotated[Literal["wire", "engines"], tyro.conf.Positional],
+    json: Path | None = None,
+    rounds: int | None = None,
     bundle: Path = Path("bundles/tiny"),
+    sizes: tuple[str, ...] = ("tiny",),
+    device: Literal["cpu", "cuda"] = "cpu",
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32",
 ) -> None:
-    """Measure the stack: `wire` compares a replan's time outside the engine with the bare transport.
+    """Measure: `wire` a replan's time outside the engine against the bare transport, `engines` the graphs themselves.
 
     Args:
         what: which benchmark.
-        json: file for the results.
-        rounds: measured replans, after a tenth as many for warm-up.
-        bundle: whose head is timed with and without reading the Temporal Ratio.
+        json: file for the results; default out/bench/WHAT.json.
+        rounds: measured replans (wire, default 600) or runs of each graph (engines, default 30), after a warm-up.
+        bundle: wire: whose head is timed with and without reading the Temporal Ratio.
+        sizes: engines: tiny, mid (100 million parameters), full (Cosmos-2B); random weights.
+        device: engines: where.
+        precision: engines: of weights and inputs.
     """
+    out = json or Path(f"out/bench/{what}.json")
+    if what == "engines":
+        from policy_server.bench.engines.bench import Plan, bench_engines
+
+        bench_engines(out, Plan(sizes=sizes, device=device, precision=precision, rounds=rounds or 30))
+        return
     from policy_server.bench.wire import bench_wire
 
-    bench_wire(json, rounds, bundle)
+    bench_wire(out, rounds or 600, bundle)
 
 
 def main() -> None:

@@ -21,11 +21,17 @@ ALLOWED: dict[str, set[str]] = {
 }
 # Heavy library -> the only places (path prefixes) that may import it.
 HOMES: dict[str, tuple[str, ...]] = {
-    "torch": ("policy_server/model", "policy_server/export", "policy_server/engines/torch_engine.py", "training"),
+    "torch": (
+        "policy_server/model",
+        "policy_server/export",
+        "policy_server/engines/torch_engine.py",
+        "policy_server/bench/engines",
+        "training",
+    ),
     "diffusers": ("policy_server/model", "training"),
     "onnx": ("policy_server/export",),
     "onnxscript": ("policy_server/export",),
-    "onnxruntime": ("policy_server/engines/onnxruntime_engine.py",),
+    "onnxruntime": ("policy_server/engines/onnxruntime_engine.py", "policy_server/bench/engines"),
     "tensorrt": ("policy_server/engines",),
     "tensorrt_rtx": ("policy_server/engines",),
     "tensorrt_rtx_bindings": ("policy_server/engines",),
