@@ -25,7 +25,7 @@ def main() -> None:
 def _run() -> None:
     from contract.errors import ConfigurationError, StackError
     from contract.reader_gone import quiet_when_nobody_reads
-    from robot_client.arm_commands import app
+    from robot_client.teleop_commands import app
 
     try:
         with quiet_when_nobody_reads():

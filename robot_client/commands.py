@@ -11,9 +11,13 @@ import tyro
 from contract.types import GuidanceMode
 from robot_client.bench.command import bench
 from robot_client.episodes.command import episode
+from robot_client.faults.command import faults
+from robot_client.soak.command import soak
 
 app = tyro.extras.SubcommandApp()
 app.command(bench, name="bench", help="Measure the robot side.")
+app.command(faults, name="faults")
+app.command(soak, name="soak")
 app.command(episode, name="episode", help="Look at, repair and replay recorded episodes.")
 
 
@@ -67,6 +71,7 @@ def demo(
         record=record,
         record_codec=record_codec,
         inject=inject,
+        leader="keyboard",
         cameras=parse_cameras(cameras),
     )
     sys.exit(run_demo(settings))
@@ -89,6 +94,7 @@ def run(
     bundle: Path | None = None,
     inject: str = "",
     cameras: tuple[str, ...] = (),
+    leader: Literal["keyboard", "scripted", "gello", "yam", "none"] = "keyboard",
 ) -> None:
     """Run a policy on a rig of this machine: one that is already served, or a bundle.
 
@@ -111,6 +117,7 @@ def run(
             drop=0.05,delay=80ms±40,freeze=camera:left@3s,nan@5s,kill-server@8s (docs/faults.md).
         cameras: ROLE=SOURCE for any role: SOURCE is a camera of the station, or, on rig yam, a device such as
             v4l2:/dev/v4l/by-id/..., realsense:SERIAL, file:VIDEO or pattern:NAME.
+        leader: what takes over when a person presses t (docs/modes.md); keys work where there is a terminal.
     """
     from robot_client.demo.choice import parse_cameras
     from robot_client.demo.command import run_demo
@@ -132,6 +139,7 @@ def run(
         record_codec=record_codec,
         keys=keys,
         inject=inject,
+        leader=None if leader == "none" else leader,
         cameras=parse_cameras(cameras),
     )
     sys.exit(run_demo(settings))

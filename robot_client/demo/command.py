@@ -50,7 +50,7 @@ def _prepare(out: Path) -> None:
 def _with_instruction(settings: RunSettings) -> RunSettings:
     """On the twin the instruction as the suite writes it; without one, what the seed's layout is about. Else any text:
     the policy's vocabulary decides."""
-    if settings.rig != "sim":
+    if settings.rig != "sim" or not settings.policy:
         return settings
     task = parse(settings.instruction) if settings.instruction else make_layout(settings.seed, None).task
     return replace(settings, instruction=task.instruction)

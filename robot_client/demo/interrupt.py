@@ -41,9 +41,13 @@ class Interrupt:
         """From here on a signal is a request, read by whoever looks at `asked`."""
         self._raises = False
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def ask(self) -> None:
+        """As a signal would, while `running`: a person pressed the key that ends the run."""
         if not self.asked:
             self.asked, self.asked_s = True, time.monotonic()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.ask()
         if self._raises:
             self._raises = False
             raise KeyboardInterrupt

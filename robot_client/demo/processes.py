@@ -25,6 +25,7 @@ from robot_client.inject.rehearsal import Rehearsal
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
 from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
+from robot_client.teleop.side import LeaderSide
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
 START_S: Final = 60.0
@@ -48,6 +49,9 @@ class Processes:
         self.server: Child | None = None
         self.planner: Child | None = None
         self.loop: Child | None = None
+        self.leader: LeaderSide | None = None
+        self.leader_kind = settings.leader
+        """Set before `start`: a keyboard leads only where somebody can type."""
         self.address = settings.server
         self._channels: list[Channel] = []
         self._recording: Recording | None = None
@@ -98,7 +102,11 @@ class Processes:
         if self._settings.record is not None:
             self._recording = Recording(self._settings, self._settings.record, self.run_dir)
             self._say(f"recording to {self._recording.start(self.logs)}")
-        self._say(f"policy server at {self.address}; starting planner and loop")
+        if self.leader_kind is not None:
+            self.leader = LeaderSide(self.leader_kind, self._settings.station, self.run_dir)
+            self.leader.start(self.logs)
+        policy = f"policy server at {self.address}; starting planner and loop"
+        self._say(policy if self._settings.policy else "no policy; starting the loop")
         self._start_robot()
 
     def messages(self) -> Iterator[LocalMessage]:
@@ -125,12 +133,15 @@ class Processes:
         """Do to whole processes what was asked for this moment; call it often."""
         self._rehearsal.step({"server": self.server, "planner": self.planner})
 
-    def wait_ready(self, take: Callable[[LocalMessage], None], timeout_s: float = START_S) -> PolicyReady:
-        """Waits for torque on and a policy that fits; `take` sees every message. Raises `RigError` when it is late."""
+    def wait_ready(self, take: Callable[[LocalMessage], None], timeout_s: float = START_S) -> PolicyReady | None:
+        """Waits for torque on and, where there is to be one, a policy that fits; `take` sees every message.
+
+        Raises `RigError` when it is late.
+        """
         policy: PolicyReady | None = None
         mode = ""
         deadline = time.monotonic() + timeout_s
-        while policy is None or mode != "IDLE":
+        while (policy is None and self._settings.policy) or mode != "IDLE":
             for message in self.messages():
                 take(message)
                 policy = message if isinstance(message, PolicyReady) else policy
@@ -151,6 +162,8 @@ class Processes:
         for name, child in (("server", self.server), ("planner", self.planner), ("loop", self.loop)):
             if child is not None and not self._rehearsal.killed(name):
                 child.require_running()
+        if self.leader is not None:
+            self.leader.require_running()
         if self.twin is not None and not self.twin.alive():
             raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
 
@@ -168,6 +181,8 @@ class Processes:
         self._end_twin(park=not ended, timeout_s=left_s(_TWIN_S if ended else _PARK_S))
         for child in end_all(children, left_s(_END_S)):
             self._say(f"{child.name} (process {child.process.pid}) was killed and is not gone yet")
+        if self.leader is not None:
+            self.leader.close(left_s(_END_S))
         if self._recording is not None and not self._recording.end(left_s(RECORDER_S)):
             self._say("the recorder is still writing; it closes the episode by itself")
         for message in self.messages():
@@ -206,16 +221,9 @@ class Processes:
         if self._cameras is not None:
             common["frames_dir"] = str(self.run_dir)
         common |= self._rehearsal.config(self.run_dir)
-        planner_config = PlannerConfig(
-            **common,
-            server=self.address,
-            session=f"robot-{self.run_dir.name[-8:]}",
-            cameras=dict(self._choice.roles),
-            keys="" if settings.keys is None else str(settings.keys.absolute()),
-            recorder=self.recorder_address,
-        )
+        leader = self.leader.config if self.leader is not None else {}
         loop_config = LoopConfig(
-            **common, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
+            **common, **leader, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
         )
         loop_end, loop_child = channel_pair()
         planner_end, planner_child = channel_pair()
@@ -223,12 +231,27 @@ class Processes:
         self._channels = [loop_end, planner_end]
         if self._recording is not None:
             self._channels.append(self._recording.supervisor_end)
-        self.planner = self._start("planner", planner_config, planner_child, "--loop-fd", between_planner)
+        if settings.policy:
+            planner_config = self._planner_config(common)
+            self.planner = self._start("planner", planner_config, planner_child, "--loop-fd", between_planner)
+        else:
+            self._channels.append(between_planner)  # nobody plans; the loop must not think that its planner died
         self.loop = self._start("loop_process", loop_config, loop_child, "--planner-fd", between_loop)
-        for end in (loop_child, planner_child, between_loop, between_planner):
+        for end in (loop_child, planner_child, between_loop, *((between_planner,) if settings.policy else ())):
             end.close()
         if self._recording is not None:
             self._recording.loop_started()
+
+    def _planner_config(self, common: dict[str, Any]) -> PlannerConfig:
+        keys = self._settings.keys
+        return PlannerConfig(
+            **common,
+            server=self.address,
+            session=f"robot-{self.run_dir.name[-8:]}",
+            cameras=dict(self._choice.roles),
+            keys="" if keys is None else str(keys.absolute()),
+            recorder=self.recorder_address,
+        )
 
     def _start(
         self, module: str, config: LoopConfig | PlannerConfig, supervisor: Channel, peer_flag: str, peer: Channel

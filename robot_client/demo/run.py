@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from functools import partial
 from typing import Final
 
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from contract.station import load_station
 from robot_client.clock import MonotonicClock
+from robot_client.demo.controls import Controls
 from robot_client.demo.deadline import Deadline
 from robot_client.demo.drawing import Drawing
 from robot_client.demo.filming import Filming
@@ -32,6 +34,8 @@ from robot_client.local_messages import (
 )
 from robot_client.process_config import RigConfig
 from robot_client.rigs.choose import make_rig
+from robot_client.teleop.side import present, required
+from robot_client.terminal_keys import TerminalKeys
 
 STEP_S: Final = 0.1
 PROCESSES_S: Final = 2.3
@@ -62,6 +66,8 @@ class Run:
         self._deadline = Deadline(lambda: interrupt.asked_s)
         self.drawing = Drawing(self._deadline.patience_s)
         self._policy: PolicyReady | None = None
+        self._keys = TerminalKeys()
+        self._controls = Controls(self._processes.tell, settings.policy, leader=False)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -100,26 +106,53 @@ class Run:
 
     def conduct(self) -> None:
         """The run. Raises `StackError` when something does not start or dies."""
-        try:
-            self._interrupt.starting()
-            self._start()
-            self._watch()
-        finally:
-            self._end()
+        with nullcontext() if self._settings.headless else self._keys:
+            try:
+                self._interrupt.starting()
+                self._start()
+                self._watch()
+            finally:
+                self._end()
 
     def _start(self) -> None:
+        self._choose_leader()
         self._processes.start()
         self._policy = self._processes.wait_ready(self._take)
         self.seen.notice = self.notice
-        self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}"
+        self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}" if self._policy else "no policy"
         self._console.print(self.seen.banner, highlight=False)
         if self.notice:
             self._console.print(self.notice, style="bold red", highlight=False)
         if self._settings.imagine_every_s > 0:
             self._start_watcher()
         self._interrupt.running()
-        self._processes.tell("engage")
+        if self._policy is not None:
+            self._processes.tell("engage")
         self.drawing.start()  # not when the end has come: loading it takes seconds on a busy machine
+
+    def _choose_leader(self) -> None:
+        settings = self._settings
+        choose = present if settings.policy else required
+        kind = choose(settings.leader, self._keys.present, load_station(settings.station))
+        self._processes.leader_kind = kind
+        self._controls = Controls(self._processes.tell, settings.policy, leader=kind is not None)
+
+    def _obey_keys(self) -> None:
+        """Passes on what a person typed; a sign of life goes with it, so a screen that hangs is noticed."""
+        side = self._processes.leader
+        self._controls.jog = side.press if side is not None and side.kind == "keyboard" else None
+        for key in self._keys.take():
+            self._controls.press(key)
+        if self._controls.ended:
+            self._interrupt.ask()
+        self.seen.keys = self._controls.help if self._keys.present else ""
+        self._processes.tell("alive")
+
+    def _take_over(self) -> None:
+        """Without a policy and without keys the leader is handed the arms as soon as it can have them."""
+        status = self.seen.status
+        if not self._settings.policy and not self._keys.present and status is not None and status.mode == "IDLE":
+            self._processes.tell("teleop")
 
     def _start_watcher(self) -> None:
         settings = self._settings
@@ -140,7 +173,9 @@ class Run:
         with self._shown() as show:
             tick = 0
             while not self._interrupt.asked and time.monotonic() < over_s:
+                self._obey_keys()
                 self._collect()
+                self._take_over()
                 self.seen.elapsed_s = time.monotonic() - begun_s
                 show()
                 over_s = min(over_s, self._early_end_s())
@@ -148,9 +183,11 @@ class Run:
                 time.sleep(max(0.0, begun_s + tick * STEP_S - time.monotonic()))
 
     def _early_end_s(self) -> float:
-        """When to end before the time is up: soon after success, or when the loop stopped by itself."""
+        """When to end before the time is up: soon after success, or when the loop stopped by itself. With a person at
+        the keys a HOLD ends nothing: they resume, take over or park."""
         now_s, status = time.monotonic(), self.seen.status
-        if status is not None and status.mode in STOPPED and not self.stopped:
+        attended = self._keys.present and status is not None and status.mode == "HOLD"
+        if status is not None and status.mode in STOPPED and not self.stopped and not attended:
             self.stopped = f"{status.mode}: {status.reason}"
         if self.success:
             return now_s + AFTER_SUCCESS_S
@@ -210,6 +247,7 @@ class Run:
         if self._watcher is not None:
             self._watcher.stop()
         while self._loop_runs() and self._deadline.left_s(reserve_s=PROCESSES_S) > 0.0:
+            self._processes.tell("alive")
             for message in self._processes.messages():
                 self._take(message)
             time.sleep(0.02)

@@ -51,6 +51,8 @@ class RunSettings:
     """What a person chose: role -> a camera of the station, or a device as KIND:NAME (`robot_client.demo.choice`)."""
     leader: LeaderKind | None = None
     """What a person's hand moves (`yam-robot teleop`, or keys during a run); None: nothing."""
+    teleop_only: bool = False
+    """No policy at all."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """What else is to be kept with the episode."""
 
@@ -66,7 +68,7 @@ class RunSettings:
                 raise ConfigurationError(name, expected=f"0 to {MAX_SECONDS:g}", got=value)
         if not 0 <= self.seed < 2**32:
             raise ConfigurationError("seed", expected="0 to 2^32 - 1", got=self.seed)
-        if (self.server and self.bundle is not None) or not (self.policy or self.leader):
+        if (self.server and self.bundle is not None) or not (self.policy or self.teleop_only):
             raise ConfigurationError(
                 "policy", expected="a bundle or a server", got="both" if self.server else "neither", remedy="give one"
             )

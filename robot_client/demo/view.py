@@ -33,6 +33,8 @@ class Seen:
     branch_counts: Mapping[str, int] = field(default_factory=dict)
     failure: str = ""
     task: str = ""
+    keys: str = ""
+    """What a person may press; empty = nothing."""
 
 
 def screen(seen: Seen) -> RenderableType:
@@ -44,7 +46,7 @@ def screen(seen: Seen) -> RenderableType:
     parts.append(_panel("policy", _policy_rows(seen)))
     if seen.failure:
         parts.append(Text(f"last failure: {seen.failure}", style="yellow"))
-    parts.append(Text("Ctrl-C: brake, hold, park, report", style="dim"))
+    parts.append(Text(seen.keys or "Ctrl-C: brake, hold, park, report", style="dim"))
     return Group(*parts)
 
 
@@ -77,11 +79,20 @@ def _robot_rows(seen: Seen) -> list[tuple[str, RenderableType]]:
             "mode",
             Text(status.mode, style=_MODE_STYLES.get(status.mode, "bold")) + Text(f"  {status.reason}", style="dim"),
         ),
-        ("source", status.source),
+        ("source", _source(status)),
         ("chunk", _chunk(status, seen.replan)),
         ("underruns", f"{counters.get(UNDERRUNS, 0)} ticks, periods skipped {counters.get(SKIPPED, 0)}"),
         ("clipped ticks", ", ".join(f"{name} {n}" for name, n in clips.items()) or "none"),
     ]
+
+
+def _source(status: LoopStatus) -> Text:
+    """Who drives each arm, what the operator must do, and why the last wish was not done."""
+    waiting, notice = status.notes.get("teleop", ""), status.notes.get("notice", "")
+    shown = Text(status.source)
+    if waiting and status.mode in ("HANDOFF", "TELEOP"):
+        shown += Text(f"  {waiting}", style="yellow")
+    return shown + Text(f"  {notice}", style="yellow") if notice else shown
 
 
 def _policy_rows(seen: Seen) -> list[tuple[str, RenderableType]]:

@@ -38,10 +38,14 @@ class LeaderThread:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self.run, name="leader", daemon=True)
 
-    def start(self) -> None:
-        """Open device and mailbox, then read. Raises `RigError`."""
+    def open(self) -> None:
+        """Open mailbox and device. Raises `RigError`."""
         self._mail.open()
         self._device.open()
+
+    def start(self) -> None:
+        """`open`, then read in a thread."""
+        self.open()
         self._thread.start()
 
     def stop(self) -> None:

@@ -23,6 +23,8 @@ JOG_KEYS: Final[Mapping[str, str]] = {
 _TOOL: Final = {"w": (1, 0, 0), "s": (-1, 0, 0), "a": (0, 1, 0), "d": (0, -1, 0), "r": (0, 0, 1), "f": (0, 0, -1)}
 _JOINT: Final = {"+": 1, "=": 1, "-": -1}
 _GRIPPER: Final = {"o": 1, "c": -1}
+_DIGITS: Final = "123456"
+KEYS: Final = frozenset({"\t", *_TOOL, *_JOINT, *_GRIPPER, *_DIGITS})
 
 
 class KeyboardLeader:
@@ -32,11 +34,6 @@ class KeyboardLeader:
         self._jog, self._clock = jog, clock
         self._lock = threading.Lock()
         self._read_ns: int | None = None
-
-    @property
-    def chosen(self) -> str:
-        """Arm and joint that the keys move, for people."""
-        return f"{self._jog.arm} arm, joint {self._jog.joint}"
 
     def press(self, key: str) -> bool:
         """One key; whether it means something here."""
@@ -49,7 +46,7 @@ class KeyboardLeader:
                 self._jog.step_tool(_TOOL[key])  # type: ignore[arg-type]
             elif key in _GRIPPER:
                 self._jog.step_gripper(_GRIPPER[key])
-            elif key in "123456" and len(key) == 1:
+            elif key in KEYS:
                 self._jog.joint = int(key)
             else:
                 return False
@@ -66,7 +63,7 @@ class KeyboardLeader:
             elapsed_s = 0.0 if self._read_ns is None else (now_ns - self._read_ns) / NS_PER_S
             pose = self._jog.advance(min(elapsed_s, 0.1))
         self._read_ns = now_ns
-        return LeaderSample(pose, now_ns, trouble="" if goal else "the loop has sent no pose yet")
+        return LeaderSample(pose, now_ns)
 
     def close(self) -> None:
         """Nothing to let go."""

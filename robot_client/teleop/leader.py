@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol, get_args
 
 from robot_client.teleop.sample import LeaderGoal, LeaderSample
 
 Align = Literal["leader", "follower"]
 """Who moves at a takeover: the leader (it has motors, or no body at all), or the follower, slowly."""
+
+LeaderKind = Literal["keyboard", "scripted", "gello", "yam"]
+KINDS: Final[tuple[LeaderKind, ...]] = get_args(LeaderKind)
 
 
 class Leader(Protocol):

@@ -56,7 +56,7 @@ class SwingingLeader:
     def read(self, goal: LeaderGoal | None) -> LeaderSample:
         now_ns = self._clock.now_ns()
         if goal is None:
-            return LeaderSample(np.full(SIZE, np.nan), now_ns, trouble="the loop has sent no pose yet")
+            return LeaderSample(np.full(SIZE, np.nan), now_ns, dead_man=True)
         if not goal.free or self._start is None:
             self._start, self._since_ns = np.array(goal.pose), now_ns
         turn = 2 * pi * (now_ns - self._since_ns) / NS_PER_S / _PERIOD_S

@@ -120,7 +120,7 @@ class TeleopSource:
         """Begins the ramp once leader and follower may come together; why they never will, when time is up."""
         if self._leader.align == "leader":
             self._leader.send(LeaderGoal(moment.told.position, free=False))
-            self.waiting = apart(sample.values, moment.told.position, self.arms, self._rules, grippers=False)
+            self.waiting = self._still_apart(sample, moment)
         else:
             self.waiting = ramp_refusal(sample.values, moment.told.position, self.arms, self._rules)
         if not self.waiting:
@@ -129,11 +129,21 @@ class TeleopSource:
             return f"leader {self._leader.name} did not align within {self._rules.align_s:g} s: {self.waiting}"
         return ""
 
+    def _still_apart(self, sample: LeaderSample, moment: Moment) -> str:
+        if any(arm not in sample.arms for arm in self.arms):
+            return "the leader is nowhere yet"
+        return apart(sample.values, moment.told.position, self.arms, self._rules, grippers=False)
+
     def _begin_ramp(self, leader: NDArray, moment: Moment) -> None:
         self._leader.send(LeaderGoal(moment.told.position, free=True))
         offset = np.where(mask_of(self.arms), moment.told.position - leader, 0.0)
         duration_ns = gentle_duration_ns(offset, self._limits, self._rules.ramp_share)
         self._ramp, self._phase = Fade(offset, moment.now_ns, duration_ns), _Phase.RAMP
+
+    def _may_come(self, sample: LeaderSample) -> bool:
+        """A leader without a body is nowhere before it was told where the follower is."""
+        aligning = self._phase is _Phase.ALIGN or self._ramp is None
+        return self._leader.align == "leader" and not sample.trouble and aligning
 
     def _trouble(self, sample: LeaderSample | None, now_ns: int, arms: tuple[Arm, ...]) -> str:
         if sample is None:
@@ -142,7 +152,7 @@ class TeleopSource:
         if age_ns > int(self._rules.leader_ms * NS_PER_MS):
             why = f": {sample.trouble}" if sample.trouble else ""
             return f"leader {self._leader.name} is {age_ns / NS_PER_MS:.0f} ms old{why}"
-        if missing := [arm for arm in arms if arm not in sample.arms]:
+        if (missing := [arm for arm in arms if arm not in sample.arms]) and not self._may_come(sample):
             why = f": {sample.trouble}" if sample.trouble else "; choose one arm"
             return f"leader {self._leader.name} has no {' and no '.join(missing)} arm{why}"
         if self._rules.dead_man and not sample.dead_man:

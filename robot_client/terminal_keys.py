@@ -1,0 +1,58 @@
+"""Single keys of a terminal, without waiting and without echo. Ctrl-C stays a signal."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import tty
+from types import TracebackType
+from typing import Any, Final
+
+_MOST: Final = 64
+"""Bytes in one look; a person types fewer, a paste is not obeyed whole."""
+
+
+class TerminalKeys:
+    """A context over standard input; where that is no terminal there are never any keys."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self._descriptor = descriptor
+        self._before: list[Any] | None = None
+
+    @property
+    def present(self) -> bool:
+        """There is a terminal to type at."""
+        return self._before is not None
+
+    def __enter__(self) -> TerminalKeys:
+        try:
+            descriptor = sys.stdin.fileno() if self._descriptor is None else self._descriptor
+            if os.isatty(descriptor):
+                self._before = termios.tcgetattr(descriptor)
+                self._descriptor = descriptor
+                tty.setcbreak(descriptor, termios.TCSANOW)
+        except (OSError, ValueError, termios.error):  # closed, or a terminal that is gone
+            self._before = None
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._before is None or self._descriptor is None:
+            return
+        try:
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
+        except (OSError, termios.error):  # the terminal is gone, and with it what there was to put back
+            self._before = None
+
+    def take(self) -> str:
+        """Keys typed since the last call; escape sequences of arrows and the like are left out."""
+        if self._before is None or self._descriptor is None:
+            return ""
+        try:
+            ready, _, _ = select.select([self._descriptor], [], [], 0.0)
+            typed = os.read(self._descriptor, _MOST) if ready else b""
+        except OSError:
+            return ""
+        text = typed.decode("utf-8", errors="ignore")
+        return "" if text.startswith("\x1b") else text
