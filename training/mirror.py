@@ -29,7 +29,7 @@ _SIGN = torch.tensor([-1.0 if name.endswith(_TURNED) else 1.0 for name in CHANNE
 
 def mirrored_values(values: Tensor) -> Tensor:
     """Joints or rows (..., 14) of the mirrored station."""
-    return values[..., _ORDER] * _SIGN
+    return values[..., _ORDER] * _SIGN.to(values.device)
 
 
 def mirrored_canvases(canvases: Tensor, canvas: Canvas) -> Tensor:

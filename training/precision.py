@@ -5,6 +5,6 @@ from __future__ import annotations
 import torch
 
 
-def mixed(bf16: bool, device: str = "cpu") -> torch.autocast:
+def mixed(bf16: bool) -> torch.autocast:
     """A context in which matrix products run in bfloat16, or nothing changes."""
-    return torch.autocast(device, dtype=torch.bfloat16, enabled=bf16)
+    return torch.autocast(torch.get_default_device().type, dtype=torch.bfloat16, enabled=bf16)

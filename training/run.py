@@ -48,8 +48,11 @@ class VideoLoss(Part):
 class ActionLoss(Part):
     """Flow matching of the action head (stage 3)."""
 
-    adaptation: Literal["full", "frozen"] = "full"
-    """Whether the action loss also trains stem, instruction encoder and backbone."""
+    adaptation: Literal["full", "lora", "frozen"] = "full"
+    """What the action loss trains below the head: stem, instruction encoder and backbone; low-rank additions to the
+    backbone's blocks, merged into it in the checkpoint; or nothing."""
+    lora_rank: Count = 16
+    """Rank of the additions; counts for "lora" only."""
     joint_share: Share = 0.1
     """Share of steps that see all latent frames and also take the video loss; the others see the current frame."""
     joint_batch: Count = 32

@@ -9,6 +9,7 @@ from contract.errors import ConfigurationError
 from policy_server.model.checkpoint import load_checkpoint, save_checkpoint
 from policy_server.model.policy import VideoActionModel, build
 from policy_server.model.presets import preset
+from training.adaptation import adapt
 from training.adopt import adopt
 from training.card import card_of
 from training.run import Run
@@ -18,11 +19,13 @@ from training.stages.foresight import ForesightStage
 from training.stages.latent import fit_latent
 from training.stages.materials import Materials, gather
 from training.stages.video import VideoStage
+from training.team import Team
 from training.trainer import CHECKPOINT, Trainer
 
 
 def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = print, stop_at: int | None = None) -> Path:
     """Train a run into `folder`; returns the checkpoint folder."""
+    team = Team()
     model, materials = starting_model(run, say), gather(run, preset(run.size))
     if not run.start:
         told = fit_latent(model, materials, run.seed)
@@ -30,7 +33,8 @@ def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = pri
     if run.stage == "latent":
         save_checkpoint(model, card_of(run, materials, command, trained=False), folder / CHECKPOINT)
         return folder / CHECKPOINT
-    return Trainer(run, _stage(run, materials), model, folder, say).train(command, stop_at)
+    adapt(model, run)
+    return Trainer(run, _stage(run, materials), model, folder, say, team).train(command, stop_at)
 
 
 def starting_model(run: Run, say: Callable[[str], None] = print) -> VideoActionModel:

@@ -56,7 +56,7 @@ def load_state(folder: Path, run: Run, model: nn.Module, ema: Ema, optimiser: to
     ema.model.load_state_dict(_under("ema.", saved))
     for name, parameter in model.named_parameters():
         if f"exp_avg.{name}" in saved:
-            optimiser.state[parameter] = {key: saved[f"{key}.{name}"] for key in _MOMENTS}
+            optimiser.state[parameter] = {key: saved[f"{key}.{name}"].to(parameter.device) for key in _MOMENTS}
     return int(noted["step"])
 
 

@@ -18,6 +18,7 @@ from policy_server.model.config import ModelConfig
 from policy_server.words import Words
 from robot_client.twin.tasks import TASKS, Task
 from training.data.library import Demonstration, Library, Moments
+from training.device import here
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,7 +54,7 @@ class Sampler:
             canvases.append(demonstration.shard.frames[entry.frame_start + at])
             tokens.append(self._tokens[demonstration.task])
             state.append(demonstration.shard.joints[entry.start + moment])
-        return Seen(*(torch.from_numpy(np.stack(part)) for part in (canvases, tokens, state)))
+        return Seen(*(here(torch.from_numpy(np.stack(part))) for part in (canvases, tokens, state)))
 
     def rows(self, moments: Moments, chosen: NDArray[np.intp]) -> Tensor:
         """Absolute target rows (B, H, 14) float32. Raises `ConfigurationError` for a pair that gives no actions."""
@@ -66,7 +67,7 @@ class Sampler:
             entry = demonstration.entry
             at = entry.start + np.minimum(moment + np.arange(self._horizon), entry.working - 1)
             rows.append(demonstration.shard.targets[at])
-        return torch.from_numpy(np.stack(rows))
+        return here(torch.from_numpy(np.stack(rows)))
 
     def acts(self, moments: Moments, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether each chosen moment may give actions: its pair is seen, and the way home has not begun."""

@@ -17,6 +17,7 @@ from contract.errors import ConfigurationError
 from policy_server.model.card import PolicyCard
 from policy_server.model.head_once import ReadOnceHead
 from policy_server.model.policy import VideoActionModel
+from training.adaptation import trained_by_actions
 from training.card import card_of
 from training.data.library import Moments
 from training.looking import looking_loss
@@ -39,11 +40,7 @@ class ActionStage:
         self._run, self._materials, self._loss = run, materials, run.action
 
     def trained(self, model: VideoActionModel) -> Iterable[nn.Parameter]:
-        if self._loss.adaptation == "full":
-            yield from model.latent.parameters()
-            yield from model.instruction.parameters()
-            yield from model.backbone.parameters()
-        yield from model.head.parameters()
+        return trained_by_actions(model, self._loss.adaptation)
 
     def loss(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
         if chance.numpy.random() < self._loss.joint_share:

@@ -14,11 +14,15 @@ from policy_server.model.policy import VideoActionModel
 
 
 class Chance:
-    """All randomness of one step, from (seed, step) alone: a resumed run draws what an uninterrupted one does."""
+    """All randomness of one step, from (seed, step) alone: a resumed run draws what an uninterrupted one does.
 
-    def __init__(self, seed: int, step: int) -> None:
-        self.numpy = np.random.default_rng([seed, step])
-        self.torch = torch.Generator().manual_seed(int(self.numpy.integers(2**62)))
+    `member`: number of the process in a team (training.team); each draws samples of its own.
+    """
+
+    def __init__(self, seed: int, step: int, member: int = 0) -> None:
+        self.numpy = np.random.default_rng([seed, step, member] if member else [seed, step])
+        device = torch.get_default_device()
+        self.torch = torch.Generator(device).manual_seed(int(self.numpy.integers(2**62)))
 
 
 class Stage(Protocol):

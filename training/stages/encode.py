@@ -21,7 +21,7 @@ def clip_of(model: VideoActionModel, kept: Tensor) -> Tensor:
         return current
     if not isinstance(model.latent, BlockLatent):
         raise ConfigurationError("latent.kind", expected="blocks", got=type(model.latent).__name__)
-    with torch.no_grad(), torch.autocast("cpu", enabled=False):
+    with torch.no_grad(), torch.autocast(kept.device.type, enabled=False):
         later = model.latent.changes(kept)
     return torch.cat([current, later], 2)
 

@@ -18,6 +18,7 @@ from policy_server.model.card import PolicyCard
 from policy_server.model.head_once import ReadOnceHead
 from policy_server.model.policy import VideoActionModel
 from policy_server.model.video import denoise, frame_times
+from training.adaptation import trained_by_actions
 from training.card import card_of
 from training.data.library import Moments
 from training.looking import future_looking_loss
@@ -55,11 +56,7 @@ class ForesightStage:
         self._run, self._materials, self._loss = run, materials, run.action
 
     def trained(self, model: VideoActionModel) -> Iterable[nn.Parameter]:
-        if self._loss.adaptation == "full":
-            yield from model.latent.parameters()
-            yield from model.instruction.parameters()
-            yield from model.backbone.parameters()
-        yield from model.head.parameters()
+        return trained_by_actions(model, self._loss.adaptation)
 
     def loss(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
         run, loss = self._run, self._loss

@@ -14,6 +14,7 @@ from policy_server.model.config import ModelConfig
 from robot_client.twin.tasks import TASKS, seen
 from training.data.library import Library, Moments
 from training.data.samples import Sampler
+from training.device import here
 from training.looking import mirrored_aims
 from training.normaliser import BatchNormaliser
 from training.run import Run
@@ -41,7 +42,7 @@ class Materials:
 
     def aims(self, moments: Moments, chosen: NDArray[np.intp], mirrored: Tensor) -> Tensor:
         """(B, 2, 2) where the hand will close or open next, in the top view (training.data.aims)."""
-        aims = torch.from_numpy(self.places[id(moments)][chosen])
+        aims = here(torch.from_numpy(self.places[id(moments)][chosen]))
         return torch.where(mirrored[:, None, None], mirrored_aims(aims), aims)
 
 

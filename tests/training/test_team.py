@@ -1,0 +1,67 @@
+"""Two processes train one model: the same weights in both, from different samples."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from training.run import Run
+from training.start import train
+
+ROOT = Path(__file__).resolve().parents[2]
+MEMBER = """
+import sys
+from pathlib import Path
+import torch
+from safetensors.torch import save_file
+from policy_server.model import presets
+from tests.training.conftest import toy
+presets.PRESETS["toy"] = toy
+from training import start
+from training.run import Run
+torch.set_num_threads(1)
+models = []
+build = start.starting_model
+start.starting_model = lambda *args: models.append(build(*args)) or models[-1]
+run = Run.model_validate_json(Path(sys.argv[1]).read_text())
+start.train(run, Path(sys.argv[2]), "test", lambda line: None)
+save_file({k: v.clone() for k, v in models[0].state_dict().items()}, sys.argv[3])
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.timeout(300)
+def test_two_processes_keep_the_same_weights_and_see_other_samples_than_one(run: Run, tmp_path: Path) -> None:
+    short = run.model_copy(update={"optimisation": run.optimisation.model_copy(update={"steps": 3})})
+    (tmp_path / "run.json").write_text(short.model_dump_json())
+    facts = {
+        "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
+        "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT),
+    }  # fmt: skip
+    members = [
+        subprocess.Popen(
+            [sys.executable, "-c", MEMBER, tmp_path / "run.json", tmp_path / "run", tmp_path / f"{rank}.safetensors"],
+            env={**os.environ, **facts, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            cwd=ROOT,
+        )
+        for rank in range(2)
+    ]
+    assert [member.wait(timeout=240) for member in members] == [0, 0]
+    first, second = (load_file(str(tmp_path / f"{rank}.safetensors")) for rank in range(2))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    together = load_file(str(tmp_path / "run" / "checkpoint" / "weights.safetensors"))
+    alone = load_file(str(train(short, tmp_path / "alone", "test", lambda line: None) / "weights.safetensors"))
+    assert not torch.equal(together["head.out.weight"], alone["head.out.weight"])
+    assert len((tmp_path / "run" / "log.jsonl").read_text().splitlines()) == 1
