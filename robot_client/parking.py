@@ -73,8 +73,8 @@ class Parking:
                 self._status = message if isinstance(message, LoopStatus) else self._status
                 if isinstance(message, LoopStatus) and message.mode in modes:
                     return message.mode
+            _tell(supervisor, "hold" if self._stopped else "alive")
             if self._stopped:
-                _tell(supervisor, "hold")
                 modes = _OVER
             time.sleep(_POLL_S)
         mode = self._status.mode if self._status else "nothing"

@@ -112,6 +112,7 @@ class RigReplay:
             time.sleep(_POLL_S)
 
     def _collect(self, outcome: Outcome) -> None:
+        self._tell("alive")
         if self._loop is not None and not self._channel.closed:
             self._take(outcome)
             if self._channel.closed and not self._interrupt.asked:
