@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
-from robot_client.demo.children import Child, end_all, start_child
+from robot_client.demo.children import Child, end_all
+from robot_client.faults.nursery import Nursery
 from robot_client.inject.since import EngagedMark
 from robot_client.local_messages import (
     LocalMessage,
@@ -31,10 +32,12 @@ _numbers = itertools.count()
 class Robot:
     """Keeps everything that it was told since `forget`. `inject` is the text of its faults."""
 
-    def __init__(self, folder: Path, station: str, server: str, inject: str = "", instruction: str = "go") -> None:
+    def __init__(
+        self, nursery: Nursery, folder: Path, station: str, server: str, inject: str = "", instruction: str = "go"
+    ) -> None:
         self.name = f"robot{next(_numbers)}"
         self._folder, self._station, self._server, self._inject = folder / self.name, station, server, inject
-        self._instruction = instruction
+        self._instruction, self._nursery = instruction, nursery
         self.failures: list[tuple[int, PlanFailure]] = []
         self.statuses: list[LoopStatus] = []
         self.records: list[ReplanRecord] = []
@@ -54,7 +57,7 @@ class Robot:
         between_loop, between_planner = channel_pair()
         planner = PlannerConfig(**common, server=self._server, session=self.name)
         loop = LoopConfig(**common, instruction=self._instruction, report_ticks=REPORT_TICKS, first_chunk_s=5.0)
-        self.planner = self._child("planner", planner, planner_child, "--loop-fd", between_planner)
+        self.planner = self._child("planner.__main__", planner, planner_child, "--loop-fd", between_planner)
         self.loop = self._child("loop_process", loop, loop_child, "--planner-fd", between_loop)
         for end in (loop_child, planner_child, between_loop, between_planner):
             end.close()
@@ -63,8 +66,8 @@ class Robot:
         path = self._folder / f"{module}.json"
         write_config(path, config)
         fds = [supervisor.fileno(), peer.fileno()]
-        args = [f"robot_client.{module}", "--config", str(path), "--supervisor-fd", str(fds[0]), flag, str(fds[1])]
-        return start_child(module, args, self._folder, fds)
+        args = ["--config", str(path), "--supervisor-fd", "{0}", flag, "{1}"]
+        return self._nursery.spawn(module, f"robot_client.{module}", args, self._folder, fds)
 
     def person(self, act: PersonAct) -> int:
         """What a person does; returns when [ns]."""

@@ -13,6 +13,7 @@ from typing import Final
 
 from contract.errors import RigError
 from robot_client.demo.children import Child, end_all, start_child
+from robot_client.faults.nursery import Nursery
 from robot_client.faults.robot import Robot
 from robot_client.faults.station import write_station
 from robot_client.link.proxy import TcpProxy, tcp_proxy
@@ -33,6 +34,7 @@ class Stage:
         """`bundle`: serve that policy, on the twin's own station, instead of a script on one with short plans."""
         self._bundle, self._instruction = bundle, instruction
         self._stack = ExitStack()
+        self._nursery = Nursery()
         self._spare_server: Child | None = None
         self._spare_robot: Robot | None = None
         self._inject = ""
@@ -41,6 +43,8 @@ class Stage:
     def __enter__(self) -> Stage:
         self._folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="yam-faults-")))
         self.station = write_station(self._folder) if self._bundle is None else "twin"
+        self._nursery.start()
+        self._stack.callback(self._nursery.close)
         self._stack.callback(self._end)
         self.server = self._new_server()
         address = self.server.wait_for_line("READY ", START_S).split()[1]
@@ -120,14 +124,15 @@ class Stage:
 
     def _new_server(self) -> Child:
         self._servers += 1
-        module = ["robot_client.faults.scripted_server", self.station]
-        if self._bundle is not None:
-            module = ["policy_server", "serve", "--bundle", str(self._bundle), "--bind", "tcp://127.0.0.1:0"]
-            module += ["--threads", "1", "--stop-with-stdin"]
-        return start_child(f"server{self._servers}", module, self._folder, eof=True)
+        name = f"server{self._servers}"
+        if self._bundle is None:
+            module = "robot_client.faults.scripted_server"
+            return self._nursery.spawn(name, module, [self.station], self._folder, eof=True)
+        args = ["policy_server", "serve", "--bundle", str(self._bundle), "--bind", "tcp://127.0.0.1:0"]
+        return start_child(name, [*args, "--threads", "1", "--stop-with-stdin"], self._folder, eof=True)
 
     def _new_robot(self) -> Robot:
-        robot = Robot(self._folder, self.station, self.proxy.address, self._inject, self._instruction)
+        robot = Robot(self._nursery, self._folder, self.station, self.proxy.address, self._inject, self._instruction)
         robot.start()
         return robot
 
