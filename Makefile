@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server clean \
+.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -60,6 +60,13 @@ soak: install-demo ## the robot side drives for MINUTES; its memory must stay fl
 MINUTES ?= 60
 soak-server: install-test ## four robots and a flood on one server for MINUTES; memory and fairness in out/bench/server_soak.json
 	@$(BIN)/python -m policy_server.bench.soak --minutes $(MINUTES) $(ARGS)
+
+ROS := PYTHONPATH=ros2_ws/src/yam_vam:. $(BIN)/python
+bench-ros: install-test ## what ROS adds: camera topic to observation, command to topic, lateness beside three streams
+	@$(ROS) -m yam_vam.bench --json out/bench/ros.json $(ARGS)
+
+ros-shutdown: install-test ## nodes ended by SIGINT and SIGTERM in every state, 20 times each (ROUNDS=1 for a look)
+	@$(ROS) tests/ros/shutdown_states.py $(or $(ROUNDS),20)
 
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)

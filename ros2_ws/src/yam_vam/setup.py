@@ -8,7 +8,7 @@ from setuptools import setup
 NAME = "yam_vam"
 # The launch files live at the top of the repository, where `ros2 launch launch/sim.launch.py` finds them.
 LAUNCH = os.path.join("..", "..", "..", "launch")
-NODES = ("client", "cameras", "leader", "recorder", "twin", "arms_bridge", "bench")
+NODES = ("client", "cameras", "leader", "recorder", "twin", "arms_bridge")
 
 setup(
     name=NAME,
@@ -29,5 +29,7 @@ setup(
     description="ROS 2 nodes and launch files of real-time video-action control of bimanual YAM arms",
     license="Apache-2.0",
     tests_require=["pytest"],
-    entry_points={"console_scripts": [f"{node} = {NAME}.{node}:main" for node in NODES]},
+    entry_points={
+        "console_scripts": [*(f"{node} = {NAME}.{node}:main" for node in NODES), f"bench = {NAME}.bench.__main__:main"]
+    },
 )

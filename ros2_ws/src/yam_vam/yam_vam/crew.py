@@ -23,9 +23,9 @@ from robot_client.local_messages import LocalMessage, PersonAct, PersonEvent
 from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
 
-EXIT_S: Final = 7.0
+EXIT_S: Final = 7.2
 """The loop brakes, holds, on the twin's own rig parks, and ends; see `robot_client.ending`."""
-REST_S: Final = 0.7
+REST_S: Final = 0.6
 """For planner and bridge, after it."""
 _MOST: Final = 200
 _POLL_S: Final = 0.01

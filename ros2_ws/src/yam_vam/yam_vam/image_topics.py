@@ -52,6 +52,9 @@ class ImageTopics:
         self.filling = False
         self._shelf.close()
 
+    def kept(self, frame: Frame) -> None:
+        """A frame lies in its mailbox; for a bench that wants to know when."""
+
     def _came(self, role: str, message: Any) -> None:
         arrival_ns = time.monotonic_ns()
         if not self.filling:
@@ -59,8 +62,10 @@ class ImageTopics:
         try:
             image = rgb_of(message)
             ros_ns = message.header.stamp.sec * NS_PER_S + message.header.stamp.nanosec
-            self._shelf.put(Frame(role, image, self._stamps[role].monotonic(ros_ns, arrival_ns)))
+            frame = Frame(role, image, self._stamps[role].monotonic(ros_ns, arrival_ns))
+            self._shelf.put(frame)
             self.taken[role] += 1
+            self.kept(frame)
         except StackError as error:
             self.refused[role] += 1
             self._say(f"{role}: {error}", throttle_duration_sec=2.0)

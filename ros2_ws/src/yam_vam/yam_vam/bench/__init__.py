@@ -1,0 +1,1 @@
+"""What ROS adds to the line, measured: `python -m yam_vam.bench`."""

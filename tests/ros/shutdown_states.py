@@ -1,0 +1,214 @@
+"""B33: brings a node into one state, signals it, and looks at how it ends. Used by the test and by `make ros-shutdown`.
+
+Run directly: `python tests/ros/shutdown_states.py ROUNDS`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+EXIT_S: Final = 8.0
+READY_S: Final = 60.0
+STATES: Final = ("no server ever", "idle", "inference in flight", "chunk running", "parking", "recording")
+_POLL_S: Final = 0.02
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a node ended."""
+
+    state: str
+    signal: str
+    code: int
+    seconds: float
+    output: str
+    orphans: tuple[int, ...]
+    """Processes it had started that outlived it."""
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it; empty: nothing."""
+        if self.code != 0:
+            return f"exit code {self.code}"
+        if self.seconds > EXIT_S:
+            return f"took {self.seconds:.1f} s"
+        if "Traceback" in self.output or "already called" in self.output:
+            return "a traceback"
+        if self.state != "recording" and "arms left in" not in self.output and self.state != "no server ever":
+            return "no last word about the arms"
+        return f"orphans {self.orphans}" if self.orphans else ""
+
+
+class Ears:
+    """Another process's view: modes by topic, acts by service."""
+
+    def __init__(self) -> None:
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.node import Node
+        from yam_vam.topics import loop_topics
+
+        self._node = Node("ears")
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self._node)
+        self.mode = ""
+        mode = loop_topics()["/mode"]
+        self._node.create_subscription(mode.kind, mode.name, self._said, mode.qos)
+
+    def _said(self, message: Any) -> None:
+        self.mode = json.loads(message.data)["mode"]
+
+    def until(self, ready: Callable[[], bool], what: str) -> None:
+        """Spin until it is so."""
+        until_s = time.monotonic() + READY_S
+        while not ready():
+            if time.monotonic() > until_s:
+                raise AssertionError(f"not within {READY_S:g} s: {what}, mode {self.mode or 'unknown'}")
+            self._executor.spin_once(timeout_sec=_POLL_S)
+
+    def ask(self, name: str) -> None:
+        """Call a Trigger of the client without waiting for its answer."""
+        from std_srvs.srv import Trigger
+
+        client = self._node.create_client(Trigger, f"client/{name}")
+        self.until(client.service_is_ready, f"service {name}")
+        client.call_async(Trigger.Request())
+
+    def close(self) -> None:
+        """The node and its executor."""
+        self._executor.shutdown(timeout_sec=1.0)
+        self._node.destroy_node()
+
+
+def ending_of(state: str, number: signal.Signals, folder: Path) -> Ending:
+    """Start, bring into the state, signal, wait."""
+    with _server(state) as address:
+        process = _start(state, address, folder)
+        ears = Ears()
+        try:
+            _bring_into(state, process, ears)
+            children = _children(process.pid)
+            begun = time.monotonic()
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=EXIT_S + 20.0)
+            seconds = time.monotonic() - begun
+        finally:
+            ears.close()
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    time.sleep(0.1)
+    orphans = tuple(pid for pid in children if Path(f"/proc/{pid}").exists() and not _is_zombie(pid))
+    return Ending(state, number.name, process.returncode, seconds, output, orphans)
+
+
+def _start(state: str, address: str, folder: Path) -> subprocess.Popen[str]:
+    module, values = "client", {"rig": "ideal", "realtime": "false", "logs": str(folder), "autostart": "activate"}
+    if state == "recording":
+        module, values = "recorder", {"directory": str(folder / "episodes"), "autostart": "activate"}
+    elif state == "no server ever":
+        values |= {"server": "tcp://127.0.0.1:1", "server_timeout_s": "30.0"}
+    elif address:
+        values |= {"server": address, "server_timeout_s": "30.0", "on_activate": "engage", "first_chunk_s": "60.0"}
+    parameters = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
+    return subprocess.Popen(
+        [sys.executable, "-m", f"yam_vam.{module}", "--ros-args", *parameters],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _bring_into(state: str, process: subprocess.Popen[str], ears: Ears) -> None:
+    if state == "no server ever":
+        ears.until(lambda: len(_children(process.pid)) == 2, "loop and planner")
+    elif state == "recording":
+        ears.until(lambda: _recorder_writes(process), "an open episode")
+    else:
+        wanted = {"inference in flight": "HANDOFF", "chunk running": "POLICY"}.get(state, "IDLE")
+        ears.until(lambda: ears.mode == wanted, f"mode {wanted}")
+    if state == "parking":
+        ears.ask("park")
+        ears.until(lambda: ears.mode == "PARK", "mode PARK")
+
+
+def _recorder_writes(process: subprocess.Popen[str]) -> bool:
+    for link in Path(f"/proc/{process.pid}/fd").iterdir():
+        try:
+            if os.readlink(link).endswith(".mcap"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@contextmanager
+def _server(state: str) -> Iterator[str]:
+    if state not in ("inference in flight", "chunk running"):
+        yield ""
+        return
+    process = subprocess.Popen(
+        [sys.executable, "-m", "robot_client.faults.scripted_server", "twin"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        address = process.stdout.readline().split()[1].decode()
+        if state == "inference in flight":
+            process.stdin.write(b"slow\n")
+            process.stdin.flush()
+        yield address
+    finally:
+        process.stdin.close()
+        process.wait(10)
+
+
+def _children(pid: int) -> tuple[int, ...]:
+    tasks = Path(f"/proc/{pid}/task")
+    texts = [(task / "children").read_text() for task in tasks.iterdir()] if tasks.is_dir() else []
+    return tuple(int(word) for text in texts for word in text.split())
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def main() -> int:
+    """Every state with both signals, ROUNDS times; a line for each."""
+    import tempfile
+
+    import conftest  # paths, and a domain of our own
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+
+    print(f"domain {os.environ['ROS_DOMAIN_ID']}, {conftest.PACKAGE.name}")
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    faults = 0
+    for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
+        for state in STATES:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                with tempfile.TemporaryDirectory() as folder:
+                    ending = ending_of(state, number, Path(folder))
+                faults += bool(ending.fault)
+                print(f"{state:20} {ending.signal}: {ending.seconds:.2f} s, {ending.fault or 'well'}", flush=True)
+    rclpy.try_shutdown()
+    print(f"{faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""SIGINT and SIGTERM in every state: an orderly end of the arms first, then of ROS."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from shutdown_states import STATES, ending_of
+
+pytestmark = pytest.mark.usefixtures("ros")
+
+
+@pytest.mark.parametrize(
+    ("state", "number"),
+    [(state, (signal.SIGINT, signal.SIGTERM)[i % 2]) for i, state in enumerate(STATES)],
+    ids=lambda value: str(getattr(value, "name", value)),
+)
+def test_a_signal_ends_the_node_in_order_in_every_state(state: str, number: signal.Signals, tmp_path: Path) -> None:
+    """B33: exceptions, skipped callbacks and hangs on exit. `make ros-shutdown` does it 20 times with both signals."""
+    ending = ending_of(state, number, tmp_path)
+    assert not ending.fault, f"{ending.fault}\n{ending.output}"
+    if state == "recording":
+        from robot_client.episodes.reader import BagReader
+
+        reader = BagReader(tmp_path / "episodes" / "episode_000000")
+        list(reader.messages())
+        assert reader.finished
