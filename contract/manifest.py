@@ -96,6 +96,8 @@ class Provenance(Strict):
     command: str
     seed: int
     data: str = ""
+    adapters: Annotated[tuple[str, ...], Row] = ()
+    """LoRA adapters merged into the weights, "NAME@SHA256[:12]"."""
     scores: dict[str, float] = Field(default_factory=dict)
 
 

@@ -102,6 +102,7 @@ def export(
     bundle: Path,
     precision: Literal["fp32", "fp16", "bf16"] = "fp32",
     carry_checkpoint: bool = False,
+    lora: Path | None = None,
 ) -> None:
     """Export a checkpoint folder to a bundle folder.
 
@@ -110,10 +111,55 @@ def export(
         bundle: folder to write; an existing bundle there is replaced when the new one is complete.
         precision: of backbone and head. Half precision is for compiled engines; ONNX Runtime's CPU has no bf16.
         carry_checkpoint: put the torch weights into the bundle too, for --engine torch.
+        lora: adapter of the backbone, merged into the exported weights and named in policy.toml.
     """
     from policy_server.commands.export import export as run
 
-    run(checkpoint, bundle, precision, carry_checkpoint)
+    run(checkpoint, bundle, precision, carry_checkpoint, lora)
+
+
+@app.command
+def embed(
+    folder: Annotated[Path, tyro.conf.Positional],
+    instructions: Path,
+    out: Path = Path("instructions.safetensors"),
+    length: int = 512,
+) -> None:
+    """Embed instructions with a Cosmos pipeline's text encoder, once, as its backbone will see them; the null too.
+
+    Args:
+        folder: pipeline in diffusers' layout, with text_encoder/ and tokenizer/.
+        instructions: text file, one sentence a line.
+        out: file to write.
+        length: text tokens per sentence.
+    """
+    from policy_server.commands.cosmos import embed_instructions
+
+    embed_instructions(folder, instructions, out, length)
+
+
+@app.command
+def adopt(
+    folder: Annotated[Path, tyro.conf.Positional],
+    checkpoint: Annotated[Path, tyro.conf.Positional],
+    embeddings: Path,
+    lora: Path | None = None,
+    tap_block: int = 18,
+    sigma: float = 0.6,
+) -> None:
+    """Make a checkpoint of a pretrained Cosmos pipeline folder; its head is untrained.
+
+    Args:
+        folder: pipeline in diffusers' layout: transformer/ and vae/.
+        checkpoint: folder to write.
+        embeddings: file made by `yam-policy embed`.
+        lora: adapter of the transformer, peft's or diffusers' layout, merged and named.
+        tap_block: features are taken after this block, counted from 0.
+        sigma: noise level of the future at the tap.
+    """
+    from policy_server.commands.cosmos import adopt_folder
+
+    adopt_folder(folder, checkpoint, embeddings, lora, tap_block, sigma)
 
 
 @app.command

@@ -8,7 +8,13 @@ from typing import Literal
 from contract.errors import ConfigurationError
 
 
-def export(checkpoint: Path, bundle: Path, precision: Literal["fp32", "fp16", "bf16"], carry_checkpoint: bool) -> None:
+def export(
+    checkpoint: Path,
+    bundle: Path,
+    precision: Literal["fp32", "fp16", "bf16"],
+    carry_checkpoint: bool,
+    lora: Path | None = None,
+) -> None:
     """Export with torch. Raises `BundleError` for a broken checkpoint, `ConfigurationError` where torch is missing."""
     try:
         from policy_server.export.bundle import export_bundle
@@ -19,5 +25,7 @@ def export(checkpoint: Path, bundle: Path, precision: Literal["fp32", "fp16", "b
             got=f"no {error.name}",
             remedy="pip install 'yam-video-action[train]'",
         ) from error
-    manifest = export_bundle(checkpoint, bundle, precision, carry_checkpoint=carry_checkpoint, progress=print)
+    manifest = export_bundle(
+        checkpoint, bundle, precision, carry_checkpoint=carry_checkpoint, lora=lora, progress=print
+    )
     print(f"{bundle}: {manifest.model_id}, weights {manifest.weights_hash[:12]}")

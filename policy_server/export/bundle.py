@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from contract.errors import BundleError
+from contract.errors import BundleError, ConfigurationError
 from contract.manifest import BundleManifest
 from policy_server.bundle import MANIFEST_NAME
 from policy_server.bundle_writer import seal
@@ -27,19 +27,27 @@ def export_bundle(
     precision: Precision = "fp32",
     inline_limit: int = INLINE_LIMIT_BYTES,
     carry_checkpoint: bool = False,
+    lora: Path | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> BundleManifest:
     """Write the bundle of a checkpoint and return its sealed manifest.
 
     `bundle_dir` is replaced if it is a bundle and appears only when complete. A graph with more than `inline_limit`
     bytes of weights gets them in a file beside it; `carry_checkpoint` adds the torch weights, so that the torch engine
-    can serve the bundle too; `progress` gets one line per graph. Raises `BundleError` for a broken checkpoint or a
-    folder that is no bundle.
+    can serve the bundle too; an adapter in `lora` is merged; `progress` gets one line per graph. Raises `BundleError`
+    for a broken checkpoint or adapter, or a folder that is no bundle, `ConfigurationError` for an adapter whose
+    carried checkpoint would lack it.
     """
     source, target = Path(checkpoint_dir), Path(bundle_dir)
     require_replaceable(target)
+    if lora is not None and carry_checkpoint:
+        raise ConfigurationError(
+            "lora", expected="graphs only", got="carry_checkpoint", remedy="the carried weights would lack the adapter"
+        )
     checkpoint = load_checkpoint(source)
     manifest = manifest_of(checkpoint, precision)
+    if lora is not None:
+        manifest = _with_adapter(manifest, checkpoint.model, lora)
     partial = target.absolute().with_name(f".{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -51,6 +59,14 @@ def export_bundle(
         shutil.rmtree(target)
     partial.rename(target)
     return sealed
+
+
+def _with_adapter(manifest: BundleManifest, model: VideoActionModel, lora: Path) -> BundleManifest:
+    """The manifest that names the adapter, which is merged into the model's backbone."""
+    from policy_server.model.cosmos.adapters import merge_adapter
+
+    names = (*manifest.provenance.adapters, merge_adapter(model.backbone, lora))
+    return manifest.model_copy(update={"provenance": manifest.provenance.model_copy(update={"adapters": names})})
 
 
 def write_graphs(

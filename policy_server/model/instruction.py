@@ -1,4 +1,4 @@
-"""Instruction encoders: token numbers to text tokens. The null instruction is all zeros in each of them."""
+"""Instruction encoders: token numbers to text tokens. Token 0 is the null instruction."""
 
 from __future__ import annotations
 
@@ -53,8 +53,12 @@ class CachedInstructions(InstructionEncoder):
         self.register_buffer("table", torch.zeros(shape))
 
     def store(self, sentence: int, embedding: Tensor) -> None:
-        """Keep the (L, Dt) embedding of vocabulary item `sentence`; row 0 stays the null."""
+        """Keep the (L, Dt) embedding of vocabulary item `sentence`."""
         self.table[sentence + 1] = embedding
+
+    def store_null(self, embedding: Tensor) -> None:
+        """Keep the (L, Dt) embedding of the null instruction; until then it is all zeros."""
+        self.table[0] = embedding
 
     def forward(self, tokens: Tensor) -> Tensor:
         """(B, 1) int64 -> (B, L, Dt)."""
