@@ -30,6 +30,22 @@ def demonstrations(settings: File, workers: int = os.cpu_count() or 1) -> None:
     make_demonstrations(DataSettings.model_validate(read_toml(settings)), workers, _say)
 
 
+def import_episodes(
+    paths: Annotated[tuple[Path, ...], tyro.conf.Positional], out: Path, size: str = "grasper", stride: int = 1
+) -> None:
+    """Recorded episodes of any layout (LeRobot, ABC-130k, rosbag2, ours) as training data; what is there is kept.
+
+    Args:
+        paths: episodes, datasets, or folders of such.
+        out: data folder to name in a run's file.
+        size: model size whose canvas is made.
+        stride: tenths of a second between two pictures: 1, 2 or 4; a Cosmos model needs 1.
+    """
+    from training.data.imported import import_episodes as make
+
+    make(paths, out, size, stride, _say)
+
+
 def run(file: File, out: Path = Path("out/train"), threads: int = 1) -> None:
     """Train the run of a file, or go on where it was stopped.
 
@@ -128,6 +144,7 @@ def main() -> int:
         tyro.extras.subcommand_cli_from_dict(
             {
                 "demonstrations": demonstrations,
+                "import": import_episodes,
                 "run": run,
                 "publish": publish,
                 "evaluate": evaluate,

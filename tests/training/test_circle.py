@@ -1,13 +1,18 @@
-"""The whole circle, as small as it gets: demonstrate on the twin, train, export, serve, act, evaluate."""
+"""The whole circle, as small as it gets: record episodes on the twin, LeRobot, train, export, serve, run on the twin.
+
+`make circle` does it with 20 episodes, a minute of training, and real processes.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from contract.types import ActionChunk, Observation
 from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.policy import sample_chunk
 from policy_server.model.video import tap
@@ -15,38 +20,41 @@ from policy_server.noise import Noise
 from robot_client.twin import gl
 from robot_client.twin.tasks import Task
 from training.data.settings import TRAIN_SEEDS_FROM
-from training.data.shard import read_shard, write_shard
+from training.data.shard import read_shard
 from training.run import Run
 from training.start import train
 
 from .conftest import toy
 
-TASKS = (Task("green cylinder", "bin"), Task("blue ball", "bin"))
+TASKS = (Task("green cylinder", "bin"), Task("blue ball", "bin"), Task("red cube", "box"))
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two demonstrations, four steps, one export: (checkpoint, bundle)."""
+    """Three episodes through LeRobot, four steps, one export: (checkpoint, bundle)."""
     gl.choose()
     from policy_server.model import presets
+    from robot_client.episodes.export import export_lerobot
     from robot_client.twin.cameras import Size
     from robot_client.twin.twin import make_twin
-    from training.data.recorder import record
+    from training.data.episodes import record_episode
+    from training.data.imported import import_episodes
     from training.publish import publish
     from training.run import ActionLoss, Optimisation
 
     folder = tmp_path_factory.mktemp("circle")
-    canvas = toy().canvas
-    twin = make_twin({view.role: Size(view.width, view.height) for view in canvas.views})
-    made = [record(twin, canvas, TRAIN_SEEDS_FROM + i, task, 0.01) for i, task in enumerate(TASKS)]
+    twin = make_twin({view.role: Size(view.width, view.height) for view in toy().canvas.views})
+    for i, task in enumerate(TASKS):
+        assert record_episode(twin, TRAIN_SEEDS_FROM + i, task, folder / "episodes" / f"episode_{i:06d}")
     twin.close()
-    write_shard(folder / "data" / "shard-0000", [one for one in made if one is not None])
+    export_lerobot([folder / "episodes"], folder / "dataset", 10.0, False, lambda line: None)
     run = Run(
         name="circle", stage="action", data=(folder / "data",), size="toy",
         optimisation=Optimisation(steps=4, batch=4), action=ActionLoss(joint_share=0.5, joint_batch=6, draws=2),
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(presets.PRESETS, "toy", toy)
+        import_episodes([folder / "dataset"], folder / "data", "toy", say=lambda line: None)
         checkpoint = train(run, folder / "run", "yam-train run circle.toml", lambda line: None)
     publish(checkpoint, folder / "bundle", lambda line: None)
     return checkpoint, folder / "bundle"
@@ -55,10 +63,38 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_demonstration_has_the_rows_of_a_whole_pick_and_place(bundle: tuple[Path, Path]) -> None:
     shard = read_shard(bundle[0].parents[1] / "data" / "shard-0000")
     assert len(shard.episodes) == len(TASKS)
-    for entry in shard.episodes:
+    for entry, task in zip(shard.episodes, TASKS, strict=True):
+        assert (entry.object, entry.receptacle, entry.instruction) == (task.object, task.receptacle, task.instruction)
         assert 30 < entry.working <= entry.length
         joints = shard.joints[entry.start : entry.start + entry.working]
         assert np.ptp(joints, axis=0).max() > 0.5
+
+
+def test_the_trained_bundle_is_served_and_moves_the_arms_as_policy(bundle: tuple[Path, Path], tmp_path: Path) -> None:
+    """The server is a process of its own; the client's loop, planner and safety run on the twin's time."""
+    gl.choose()
+    from robot_client.episodes.policy_server import SESSION, linked, serving
+    from robot_client.twin.cameras import Size
+    from robot_client.twin.twin import make_twin
+    from training.evaluate.client_rollout import SimulatedClient
+    from training.evaluate.suite import Trial
+
+    views = toy().canvas.views
+    twin = make_twin({view.role: Size(view.width, view.height) for view in views})
+    roles = frozenset(view.role for view in views)
+    with serving("", bundle[1], 1, tmp_path) as address, linked(address, roles) as (link, info):
+
+        def answer(asked: Observation) -> ActionChunk:
+            given = link.wait_for(link.submit(replace(asked, session=SESSION, budget_ns=0), 60_000.0))
+            assert isinstance(given, ActionChunk)
+            return given
+
+        client = SimulatedClient(twin, info, answer)
+        client.run(Trial("id", TASKS[0], 5), seconds=2.0)
+    twin.close()
+    assert info.trained and info.model_id == "toy-circle"
+    assert "POLICY" in client.modes and len(client.chunks) >= 3
+    assert np.ptp(client.told, axis=0).max() > 0.02
 
 
 def test_the_served_bundle_gives_the_rows_of_the_trained_torch_model(bundle: tuple[Path, Path]) -> None:

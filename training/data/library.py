@@ -28,8 +28,15 @@ class Demonstration:
     number: int
 
     @property
-    def task(self) -> Task:
-        return Task(self.entry.object, self.entry.receptacle)
+    def task(self) -> Task | None:
+        """The pair of the twin's suite; None for anything else, which is nobody's held-out pair."""
+        return Task(self.entry.object, self.entry.receptacle) if self.entry.object else None
+
+    @property
+    def instruction(self) -> str:
+        """What was asked."""
+        task = self.task
+        return self.entry.instruction if self.entry.instruction or task is None else task.instruction
 
     @property
     def validation(self) -> bool:
@@ -64,14 +71,16 @@ class Library:
                 self.demonstrations.append(Demonstration(shard, entry, len(self.demonstrations)))
 
     def moments(self, tasks: Collection[Task], working_only: bool, validation: bool, every: int = 1) -> Moments:
-        """Moments with a picture of the demonstrations of `tasks`; `working_only` leaves out the way home.
+        """Moments with a picture of the demonstrations of `tasks` and of none of the suite's tasks.
+
+        `working_only` leaves out the way home.
 
         `every`: of a demonstration with more pictures take only those so many moments apart, so that all layouts count
         alike.
         """
         which, when = [], []
         for one in self.demonstrations:
-            if one.task in tasks and one.validation == validation:
+            if (one.task is None or one.task in tasks) and one.validation == validation:
                 end = one.entry.working if working_only else one.entry.length
                 taken = np.arange(_first(one.entry, every), end, max(one.entry.stride, every), dtype=np.int32)
                 which.append(np.full(len(taken), one.number, np.int32))

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from contract.errors import ConfigurationError
 from policy_server.model.config import ModelConfig
+from policy_server.model.instruction import tokens_per_instruction
 from policy_server.words import Words
-from robot_client.twin.tasks import TASKS, Task
+from robot_client.twin.tasks import Task
 from training.data.library import Demonstration, Library, Moments
 from training.device import here
 
@@ -40,8 +41,9 @@ class Sampler:
         self._library = library
         self._horizon = config.head.horizon
         self._offsets = np.arange(config.latent.frames) * config.latent.temporal
-        words = Words(config.text.kind, config.text.vocabulary, config.text.length)
-        self._tokens = {task: words.tokens(task.instruction)[0] for task in TASKS}
+        words = Words(config.text.kind, config.text.vocabulary, tokens_per_instruction(config.text))
+        asked = dict.fromkeys(one.instruction for one in library.demonstrations)
+        self._tokens = {instruction: words.tokens(instruction)[0] for instruction in asked}
         self._acting = frozenset(acting)
 
     def seen(self, moments: Moments, chosen: NDArray[np.intp], future: bool) -> Seen:
@@ -52,7 +54,7 @@ class Sampler:
             entry = demonstration.entry
             at = np.minimum((moment + offsets - entry.offset) // entry.stride, entry.frames - 1)
             canvases.append(demonstration.shard.frames[entry.frame_start + at])
-            tokens.append(self._tokens[demonstration.task])
+            tokens.append(self._tokens[demonstration.instruction])
             state.append(demonstration.shard.joints[entry.start + moment])
         return Seen(*(here(torch.from_numpy(np.stack(part))) for part in (canvases, tokens, state)))
 
@@ -60,9 +62,9 @@ class Sampler:
         """Absolute target rows (B, H, 14) float32. Raises `ConfigurationError` for a pair that gives no actions."""
         rows = []
         for demonstration, moment in self._places(moments, chosen):
-            if demonstration.task not in self._acting:
+            if not self._gives_actions(demonstration):
                 raise ConfigurationError(
-                    "action data", expected="seen pairs only", got=demonstration.task.instruction, remedy="a mistake"
+                    "action data", expected="seen pairs only", got=demonstration.instruction, remedy="a mistake"
                 )
             entry = demonstration.entry
             at = entry.start + np.minimum(moment + np.arange(self._horizon), entry.working - 1)
@@ -72,8 +74,11 @@ class Sampler:
     def acts(self, moments: Moments, chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether each chosen moment may give actions: its pair is seen, and the way home has not begun."""
         return np.array(
-            [one.task in self._acting and moment < one.entry.working for one, moment in self._places(moments, chosen)]
+            [self._gives_actions(one) and moment < one.entry.working for one, moment in self._places(moments, chosen)]
         )
+
+    def _gives_actions(self, one: Demonstration) -> bool:
+        return one.task is None or one.task in self._acting
 
     def _places(self, moments: Moments, chosen: NDArray[np.intp]) -> list[tuple[Demonstration, int]]:
         demonstrations = self._library.demonstrations

@@ -5,7 +5,7 @@ This is the training's own scratch format, memory-mapped and quick to sample; it
     frames.npy   (F, Hc, Wc, 3) uint8, canvases of every `stride`-th moment, all episodes one after another
     joints.npy   (M, 14) float32, measured
     targets.npy  (M, 14) float32, the expert's clean row due at that moment
-    phases.npy   (M,) uint8, index into `PHASES`; for analysis only, never given to a policy
+    phases.npy   (M,) uint8, index into `PHASES` or 255; for analysis only, never given to a policy
     episodes.json  one entry per episode: seed, task, where it starts, rows in all, rows before the way home
 """
 
@@ -26,6 +26,8 @@ from contract.errors import ConfigurationError
 
 PHASES: Final = ("approach", "grasp", "transport", "place", "retreat")
 """`robot_client.twin.judge.Phase`, written out because reading data needs no physics; a test compares them."""
+UNKNOWN_PHASE: Final = 255
+"""Of imported episodes: nobody saw the physics."""
 ARRAYS: Final = ("frames", "joints", "targets", "phases")
 EPISODES: Final = "episodes.json"
 
@@ -49,6 +51,8 @@ class EpisodeEntry:
     """The first moment that has a frame."""
     frame_start: int = 0
     """Index of that frame in `frames`."""
+    instruction: str = ""
+    """What was asked, of an imported episode; empty: the sentence of its object and receptacle."""
 
     @property
     def frames(self) -> int:
