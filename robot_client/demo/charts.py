@@ -96,6 +96,27 @@ def branch_counts(counts: Mapping[str, int]) -> str:
         return _svg(figure)
 
 
+def then_and_now(
+    rows: NDArray, ratio_was: NDArray, ratio_is: NDArray, rows_off: NDArray, scales_off: NDArray, tolerance: float
+) -> str:
+    """A replay through the policy: TR then and now, and how far rows and scales are off (0 is not drawn)."""
+    with plt.rc_context(_STYLE):
+        figure, (top, bottom) = plt.subplots(2, 1, figsize=(9, 4.6), sharex=True, layout="constrained")
+        top.plot(rows, ratio_was, "o-", color="#b9c4d0", markersize=6, linewidth=1, label="then")
+        top.plot(rows, ratio_is, ".-", color="#3366aa", markersize=5, linewidth=1, label="now")
+        top.set_ylabel("Temporal Ratio")
+        top.legend(loc="upper right", ncols=2)
+        for values, label, colour in ((rows_off, "rows [rad, opening]", "#d1495b"), (scales_off, "scales", "#2e8b57")):
+            bottom.plot(rows, np.where(values > 0, values, np.nan), ".", color=colour, label=label)
+        bottom.axhline(tolerance, color="#5b6675", linewidth=0.8, linestyle="--", label="tolerance of rows")
+        bottom.set_yscale("log")
+        bottom.set_ylim(bottom=min(tolerance, 1e-6) / 10)
+        bottom.set_ylabel("off")
+        bottom.set_xlabel("first row of the replan")
+        bottom.legend(loc="upper right", ncols=3)
+        return _svg(figure)
+
+
 def _svg(figure: Figure) -> str:
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})

@@ -7,7 +7,6 @@ import html
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from string import Template
 from types import ModuleType
 from typing import Final
 
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 
 from robot_client.demo.drawing import Drawing
 from robot_client.demo.history import SKIPPED, UNDERRUNS, History
+from robot_client.demo.page import notice as boxed
+from robot_client.demo.page import page, table, tiled
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 _FILM_BYTES: Final = 24 * 1024 * 1024
@@ -32,32 +33,38 @@ def write_report(
     notice: str,
     film: Path | None,
     drawing: Drawing | None = None,
+    title: str = "Twin run",
+    tiles: Sequence[tuple[str, str]] | None = None,
 ) -> None:
     """Writes the page; `facts` are name and value lines of the run, `notice` stands at the top (empty: none).
+    `tiles` take the place of the loop's own figures, where a recording has none.
 
     Raises `OSError` when the file cannot be written. Charts for which `drawing` has no time are left out.
     """
     draw = (drawing or Drawing()).chart
     stages = history.stages_ms()
-    page = Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title="Twin run: " + html.escape(history.instruction),
-        subtitle=html.escape(", ".join(facts[name] for name in ("policy", "engine", "runs on") if name in facts)),
-        notice=f'<div class="notice">{html.escape(notice)}</div>' if notice else "",
-        tiles="".join(f'<div class="tile"><b>{b}</b><span>{html.escape(a)}</span></div>' for a, b in _tiles(history)),
-        film=_film(film),
-        ratio_chart=draw(partial(_ratio_chart, history)) if history.replans else _NOTHING,
-        branch_chart=draw(partial(_branch_chart, history)) if history.replans else _NOTHING,
-        stage_chart=draw(lambda charts: charts.stage_latencies(stages)) if stages else _NOTHING,
-        stage_table=_table(("stage", "p50 ms", "p95 ms", "p99 ms", "max ms"), _stage_rows(stages)) if stages else "",
-        joint_chart=draw(partial(_joint_chart, history)) if history.has_ticks else "<p>The loop recorded no tick.</p>",
-        clip_table=_table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
+    parts = {
+        "title": html.escape(f"{title}: {history.instruction}"),
+        "subtitle": html.escape(", ".join(facts[name] for name in ("policy", "engine", "runs on") if name in facts)),
+        "notice": boxed(notice),
+        "tiles": tiled(_tiles(history) if tiles is None else tiles),
+        "film": _film(film),
+        "ratio_chart": draw(partial(_ratio_chart, history)) if history.replans else _NOTHING,
+        "branch_chart": draw(partial(_branch_chart, history)) if history.replans else _NOTHING,
+        "stage_chart": draw(lambda charts: charts.stage_latencies(stages)) if stages else _NOTHING,
+        "stage_table": table(("stage", "p50 ms", "p95 ms", "p99 ms", "max ms"), _stage_rows(stages)) if stages else "",
+        "joint_chart": draw(partial(_joint_chart, history))
+        if history.has_ticks
+        else "<p>The loop recorded no tick.</p>",
+        "clip_table": table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
         if history.clips
         else "<p>Nothing.</p>",
-        run_table=_table(("", ""), list(facts.items())),
-    )
-    path.write_text(page, encoding="utf-8")
+        "run_table": table(("", ""), list(facts.items())),
+    }
+    path.write_text(page(_TEMPLATE, parts), encoding="utf-8")
 
 
+_NO_TICK: Final = "<p>The loop recorded no tick.</p>"
 _NOTHING: Final = "<p>No replan was answered in this run.</p>"
 
 
@@ -109,12 +116,6 @@ def _joint_chart(history: History, charts: ModuleType) -> str:
 
 def _percentile(values: NDArray, q: float) -> float:
     return float(np.percentile(values, q)) if len(values) else float("nan")
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def _film(film: Path | None) -> str:

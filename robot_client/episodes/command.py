@@ -103,20 +103,16 @@ def import_episodes(paths: Annotated[tuple[Path, ...], tyro.conf.Positional], ou
 
 @episode.command
 def report(path: Positional, out: Path = Path("out/episode/report.html")) -> None:
-    """Write the page that a run writes at its end, from the episode: TR and scales, stages, asked, told, measured.
+    """Write one page about an episode, with its film inside: what the cameras saw beside what the policy imagined, TR
+    and scales, stage times, joints asked, told and measured.
 
     Args:
-        path: episode folder or .mcap file.
-        out: the page.
+        path: an episode of any layout; of others' there are only the film and the joints.
+        out: the page; the film lies beside it as .mp4.
     """
-    from robot_client.demo.report import write_report
-    from robot_client.episodes.history import EpisodeHistory
+    from robot_client.episodes.report_command import run_report
 
-    told = EpisodeHistory(path)
-    told.read()
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_report(out, told.history, told.facts, "", None)
-    print(f"report: {out}")
+    run_report(path, out, print)
 
 
 @episode.command

@@ -17,6 +17,7 @@ from robot_client.demo.history import History
 from robot_client.episodes import channels as topics
 from robot_client.episodes.reader import BagReader, Decoder
 from robot_client.episodes.ros_messages import from_urdf
+from robot_client.episodes.topic_bag import NO_TICK
 from robot_client.local_messages import PlanFailure, ReplanRecord
 from robot_client.ticks import TickRecord, batch_of
 
@@ -63,6 +64,8 @@ class EpisodeHistory:
 
     def _take(self, message: Any) -> None:
         topic = message.topic
+        if message.sequence == NO_TICK:
+            return
         if topic in (topics.TICK, topics.CLIPS, *_VECTORS):
             self._ticks.setdefault(message.sequence, {})[topic] = message
             for number in [number for number in self._ticks if number < message.sequence - _SETTLED]:

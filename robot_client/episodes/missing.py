@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.reader import BagReader
+from robot_client.episodes.topic_bag import TOPICS
 
 
 def missing_lines(reader: BagReader, closing: dict[str, str]) -> tuple[str, ...]:
@@ -15,7 +16,8 @@ def missing_lines(reader: BagReader, closing: dict[str, str]) -> tuple[str, ...]
         if damage.start_ns is not None and damage.end_ns is not None:
             span = f", {(damage.end_ns - damage.start_ns) / NS_PER_S:.2f} s"
         lines.append(f"{file.name} at byte {damage.offset}, {damage.length} bytes{count}{span}: {damage.what}")
-    if "episode" in reader.notes and not closing:
+    ours = "episode" in reader.notes and reader.notes["episode"].get("recorded") != TOPICS
+    if ours and not closing:
         lines.append("the closing record: the recorder was ended before it could close the episode")
     if closing.get("complete") == "false":
         said = {key: closing.get(key) for key in ("trouble", "lost", "lost_before_the_recorder", "missing")}

@@ -12,6 +12,7 @@ from rich.console import Console
 from contract.errors import ConfigurationError, EpisodeError
 from contract.server_info import ServerInfo
 from contract.types import GuidanceMode
+from robot_client.episodes.policy_page import write_policy_page
 from robot_client.episodes.policy_replay import replay
 from robot_client.episodes.policy_report import PolicyReport, Tolerance, identity
 from robot_client.episodes.policy_server import SESSION, linked, roles_of, serving
@@ -80,5 +81,7 @@ def _compare(
     report = PolicyReport(compared, settings.tolerance, was or identity(reader.server_info), identity(info))
     report.show(console)
     report.write_json(settings.out)
-    console.print(f"report: {settings.out}", highlight=False, soft_wrap=True)
+    page = settings.out.with_suffix(".html")
+    write_policy_page(page, report, settings.path.name)
+    console.print(f"report: {settings.out}, {page}", highlight=False, soft_wrap=True)
     return 0 if report.passed else 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,16 +15,20 @@ from mcap_ros2.decoder import DecoderFactory
 
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
+from robot_client.episodes.bag_compression import plain_file, plain_messages
 from robot_client.episodes.bag_metadata import NAME as METADATA
+from robot_client.episodes.channels import TICK
 from robot_client.episodes.mcap_scan import Damage, McapScan, RawMessage
 from robot_client.episodes.sqlite_scan import SqliteScan
+from robot_client.episodes.topic_bag import NOTES, NOTES_WITHIN_BYTES, TickNumbers, notes_of, offset_of
 
 REORDER_NS: Final = 2 * NS_PER_S
 """Messages are sorted within this time; senders write in batches, so files are a little out of order."""
 _MOST_WAITING_BYTES: Final = 64 * 1024 * 1024
 _OVERHEAD_BYTES: Final = 500
 """Of one waiting message beside its data."""
-_NUMBER: Final = re.compile(r"_(\d+)\.(?:mcap|db3)$")
+_NUMBER: Final = re.compile(r"_(\d+)\.(?:mcap|db3)(?:\.zstd)?$")
+_PATTERNS: Final = ("*.mcap", "*.db3", "*.mcap.zstd", "*.db3.zstd")
 
 
 class BagReader:
@@ -41,7 +46,32 @@ class BagReader:
         """Newest metadata record of each name, so far."""
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
-        """All messages, or those of `topics`, sorted by time within two seconds."""
+        """All messages, or those of `topics`, sorted by time within two seconds.
+
+        In a bag that was recorded from ROS topics the messages of a tick are numbered here, as ours are in the file.
+        """
+        numbers = self._numbers()
+        found = self._sorted(topics)
+        yield from found if numbers is None else numbers.numbered(found)
+
+    def _numbers(self) -> TickNumbers | None:
+        """None for a bag whose recorder numbered them, or knew nothing of ticks."""
+        offset_ns = BagReader(self.path, tolerant=True)._topic_offset_ns()
+        if offset_ns is None:
+            return None
+        return TickNumbers(BagReader(self.path, tolerant=True)._sorted((TICK,)), offset_ns)
+
+    def _topic_offset_ns(self) -> int | None:
+        """What a run that was recorded from topics added to its clock; None for any other bag."""
+        seen = 0
+        with closing(self._in_file_order(None)) as messages:
+            for message in messages:
+                seen += len(message.data)
+                if "episode" in self.notes or seen > NOTES_WITHIN_BYTES:
+                    break
+        return offset_of(self.notes)
+
+    def _sorted(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         waiting: list[tuple[int, int, RawMessage]] = []
         newest_ns = size = 0
         for number, message in enumerate(self._in_file_order(topics)):
@@ -55,18 +85,24 @@ class BagReader:
         while waiting:
             yield heapq.heappop(waiting)[2]
 
-    def _in_file_order(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
+    def _in_file_order(self, topics: Collection[str] | None) -> Generator[RawMessage, None, None]:
         for file in data_files(self.path):
-            scan = SqliteScan(file) if file.suffix == ".db3" else McapScan(file)
-            for message in scan.messages():
-                self._check(scan)
-                self.notes.update(scan.notes)
-                if topics is None or message.topic in topics:
-                    yield message
-            self.notes.update(scan.notes)
-            self._check(scan)
+            with plain_file(file) as plain:
+                scan = SqliteScan(plain) if plain.suffix == ".db3" else McapScan(plain)
+                yield from plain_messages(self.path, self._of_file(scan, topics))
             self.finished = self.finished and scan.finished
             self.damages += [(file, damage) for damage in scan.damages]
+
+    def _of_file(self, scan: McapScan | SqliteScan, topics: Collection[str] | None) -> Iterator[RawMessage]:
+        for message in scan.messages():
+            self._check(scan)
+            self.notes.update(scan.notes)
+            if message.topic == NOTES:
+                self.notes.update(notes_of(message.data))
+            if topics is None or message.topic in topics:
+                yield message
+        self.notes.update(scan.notes)
+        self._check(scan)
 
     def _check(self, scan: McapScan | SqliteScan) -> None:
         if scan.damages and not self._tolerant:
@@ -108,7 +144,7 @@ def data_files(path: Path) -> list[Path]:
     """
     if path.is_file():
         return [path]
-    found = [*path.glob("*.mcap"), *path.glob("*.db3")] if path.is_dir() else []
+    found = [file for pattern in _PATTERNS for file in path.glob(pattern)] if path.is_dir() else []
     there = sorted(found, key=lambda file: (_number(file), file.name))
     if not there:
         raise EpisodeError(
@@ -120,10 +156,10 @@ def data_files(path: Path) -> list[Path]:
 
 def is_rosbag(path: Path) -> bool:
     """Whether a rosbag2 lies at `path`: a data file or a folder with some, whose messages are not protobuf."""
-    files = [path] if path.is_file() else [*path.glob("*.mcap"), *path.glob("*.db3")] if path.is_dir() else []
-    if not files or files[0].suffix not in (".mcap", ".db3"):
+    files = [path] if path.is_file() else [file for pattern in _PATTERNS for file in path.glob(pattern)]
+    if not files or not any(files[0].match(pattern) for pattern in _PATTERNS):
         return False
-    return files[0].suffix == ".db3" or not is_protobuf(files[0])
+    return files[0].suffix != ".mcap" or not is_protobuf(files[0])
 
 
 def is_protobuf(file: Path) -> bool:

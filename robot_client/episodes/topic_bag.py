@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from robot_client.episodes.channels import CLIPS, JOINT_COMMANDS, JOINT_REQUESTS
 from robot_client.episodes.mcap_scan import RawMessage
 
 NOTES: Final = "/episode/notes"
+NO_TICK: Final = 2**32 - 1
+TOPICS: Final = "topics"
+"""Value of `recorded` in the metadata record `episode`: how such a bag is known."""
+NOTES_WITHIN_BYTES: Final = 16 * 1024 * 1024
+"""Within so much of the file the latched topic must have come; a recorder has it as soon as it has found it."""
 NEAR_NS: Final = 3_000_000
 """Arms behind topics are stamped by their own node, whose clock was mapped at another moment."""
 _STAMP: Final = struct.Struct("<4xiI")
@@ -52,7 +57,7 @@ class TickNumbers:
         self._stamps = {topic: rows[:, field] for topic, field in _FIELD.items()}
 
     def numbered(self, messages: Iterable[RawMessage]) -> Iterator[RawMessage]:
-        """The same messages; those of a tick carry its number, those whose tick is not in the bag are left out."""
+        """The same messages; those of a tick carry its number, those whose tick is not in the bag NO_TICK."""
         newest = -1
         for message in messages:
             number: int | None = message.sequence
@@ -62,8 +67,7 @@ class TickNumbers:
                 number = self._nearest(message.topic, _stamp_ns(message.data) - self._offset_ns)
             elif message.topic in (CLIPS, MODE):  # without a stamp; they were sent just before their tick
                 number = newest + 1
-            if number is not None:
-                yield replace(message, sequence=number)
+            yield replace(message, sequence=NO_TICK if number is None else number)
 
     def _nearest(self, topic: str, stamp_ns: int) -> int | None:
         """The tick whose stamp is closest; None when none is close."""
@@ -84,7 +88,8 @@ def _stamp_ns(data: bytes) -> int:
     return int(seconds) * NS_PER_S + int(nanoseconds)
 
 
-def offset_of(notes: dict[str, dict[str, Any]]) -> int | None:
-    """What the run added to its monotonic clock; None for a bag that is not of a run of ours."""
-    text = notes.get("episode", {}).get("ros_offset_ns", "")
-    return int(text) if text.lstrip("-").isdigit() else None
+def offset_of(notes: Mapping[str, Mapping[str, str]]) -> int | None:
+    """What a run added to its monotonic clock, when the bag with these records was recorded from topics; else None."""
+    episode = notes.get("episode", {})
+    text = episode.get("ros_offset_ns", "")
+    return int(text) if episode.get("recorded") == TOPICS and text.lstrip("-").isdigit() else None

@@ -44,14 +44,14 @@ class Inbox:
 class Recording:
     """A recorder fed by hand. `loop` is the loop's end of its channel."""
 
-    def __init__(self, directory: Path, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, directory: Path, most_bytes: int = MOST_BYTES, **facts: str) -> None:
         self.clock = FakeClock(START_NS)
         self.loop, theirs = channel_pair()
         self.supervisor, to_supervisor = channel_pair()
         self.feed = Inbox()
         self.bag = Bag(directory, self.clock, most_bytes)
         self.recorder = Recorder(self.bag, TIME, self.clock, theirs, to_supervisor, self.feed)  # type: ignore[arg-type]
-        self.recorder.open(STATION, {"instruction": "go"})
+        self.recorder.open(STATION, {"instruction": "go", **facts})
         self.tick_number = 0
         self.message_number = 0
 
