@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
+.PHONY: bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -37,6 +37,12 @@ bench-wire: install-test ## stack time per replan against its floor
 
 bench-loop: install-demo ## lateness of the control loop against a bare loop
 	@$(BIN)/yam-robot bench loop --json out/bench/loop.json $(ARGS)
+
+bench-engines: install-test ## every graph on every engine there is (ARGS="--sizes tiny mid")
+	@$(BIN)/yam-policy bench engines --json out/bench/engines.json $(ARGS)
+
+bench-rtx: install-test ## TensorRT-RTX builds a Cosmos of 100 million parameters, no card needed
+	@$(BIN)/python -m policy_server.bench.rtx_build $(ARGS)
 
 bench-twin: install-demo ## the twin: rendering and real-time headroom
 	@$(BIN)/python -m robot_client.twin.bench --json out/bench/twin.json $(ARGS)
