@@ -80,7 +80,7 @@ class Policy:
             state=state,
         )
 
-    def warm_up(self, rounds: int = 3) -> None:
+    def warm_up(self, rounds: int = 8) -> None:
         """Run every path a replan can take and measure its time, so that the first real answer is like any other."""
         self._costs = measure_costs(self.manifest, self.replan_forced, rounds)
         constant = replace(neutral_observation(self.manifest), guidance="constant")
