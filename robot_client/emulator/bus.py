@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import struct
 import threading
 import time
 from collections import deque
@@ -12,13 +11,12 @@ from typing import Any, Final
 import can
 
 from robot_client.emulator.arm import EmulatedArm
+from robot_client.emulator.encoders import EncoderBoard
 
 EXCHANGE_S: Final = 0.0003
 """A command and its answer on a 1 Mbit/s bus: two frames of about 130 bits."""
 TRANSMIT_QUEUE: Final = 10
 """Frames a CAN interface keeps while the wire does not take them (Linux' default txqueuelen)."""
-_HANDLE_ID, _HANDLE_TRIGGER = 0x50E, b"\xff\x02"
-"""Encoder in the handle of a leader arm; it answers with the id one above: device, position, velocity, buttons."""
 _ENOBUFS, _ENODEV, _ENETDOWN = 105, 19, 100
 
 
@@ -28,7 +26,8 @@ class Wire:
     def __init__(self, channel: str, arm: EmulatedArm, missing: bool = False, handle: bool = False) -> None:
         self.channel, self.arm = channel, arm
         self.handle = handle
-        """A leader's handle is on the bus too."""
+        """A leader's encoders are on the bus too: one in its handle, or what a test puts into `encoders`."""
+        self.encoders = EncoderBoard({1: 0.0})
         self.missing = missing
         """The interface does not exist or is down."""
         self.bus_off = False
@@ -81,17 +80,16 @@ class Wire:
     def _drain(self) -> None:
         while self._waiting:
             message = self._waiting.popleft()
-            answer = self._handle_answer(message) or self.arm.answer(message.arbitration_id, bytes(message.data))
-            if answer is None:
-                continue
-            self.exchanges += 1
-            for socket in self._sockets:
-                socket.deliver(can.Message(arbitration_id=answer[0], data=answer[1], is_extended_id=False))
+            for frame_id, data in self._answers(message):
+                self.exchanges += 1
+                for socket in self._sockets:
+                    socket.deliver(can.Message(arbitration_id=frame_id, data=data, is_extended_id=False))
 
-    def _handle_answer(self, message: can.Message) -> tuple[int, bytes] | None:
-        if not self.handle or message.arbitration_id != _HANDLE_ID or bytes(message.data) != _HANDLE_TRIGGER:
-            return None
-        return _HANDLE_ID + 1, struct.pack("!BhhB", 1, 0, 0, 0)
+    def _answers(self, message: can.Message) -> list[tuple[int, bytes]]:
+        frame_id, data = message.arbitration_id, bytes(message.data)
+        encoders = self.encoders.answers(frame_id, data) if self.handle else []
+        motor = self.arm.answer(frame_id, data)
+        return encoders if motor is None else [*encoders, motor]
 
 
 class EmulatedBus(can.BusABC):
