@@ -123,6 +123,8 @@ def _be(request: dict[str, object], fds: Sequence[int]) -> None:
     log = os.open(str(request["log"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for target, source in ((0, fds[0]), (1, log), (2, log)):
         os.dup2(source, target)
+    # Whoever forked us may have put something else in the place of these.
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
     module = str(request["module"])
     args = cast("list[str]", request["args"])
     sys.argv = [module, *(text.format(*fds[1:]) if text.startswith("{") else text for text in args)]
