@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -36,12 +37,18 @@ class Ending:
     """Processes it had started that outlived it."""
 
     @property
+    def own_s(self) -> float:
+        """What the node itself needed; the rest is the interpreter's way out, which on a busy machine takes longer."""
+        found = re.search(r"ended in ([0-9.]+) s", self.output)
+        return float(found[1]) if found else float("inf")
+
+    @property
     def fault(self) -> str:
         """What is wrong with it; empty: nothing."""
         if self.code != 0:
             return f"exit code {self.code}"
-        if self.seconds > EXIT_S:
-            return f"took {self.seconds:.1f} s"
+        if self.own_s > EXIT_S:
+            return f"took {self.own_s:.1f} s"
         if "Traceback" in self.output or "already called" in self.output:
             return "a traceback"
         if self.state != "recording" and "arms left in" not in self.output and self.state != "no server ever":
@@ -99,7 +106,7 @@ def ending_of(state: str, number: signal.Signals, folder: Path) -> Ending:
             children = _children(process.pid)
             begun = time.monotonic()
             process.send_signal(number)
-            output, _ = process.communicate(timeout=EXIT_S + 20.0)
+            output, _ = process.communicate(timeout=EXIT_S + 60.0)
             seconds = time.monotonic() - begun
         finally:
             ears.close()
@@ -112,7 +119,7 @@ def ending_of(state: str, number: signal.Signals, folder: Path) -> Ending:
 
 
 def _start(state: str, address: str, folder: Path) -> subprocess.Popen[str]:
-    module, values = "client", {"rig": "ideal", "realtime": "false", "logs": str(folder), "autostart": "activate"}
+    module, values = "client", {"rig": "ideal", "logs": str(folder), "autostart": "activate"}
     if state == "recording":
         module, values = "recorder", {"directory": str(folder / "episodes"), "autostart": "activate"}
     elif state == "no server ever":
@@ -203,8 +210,9 @@ def main() -> int:
             for number in (signal.SIGINT, signal.SIGTERM):
                 with tempfile.TemporaryDirectory() as folder:
                     ending = ending_of(state, number, Path(folder))
-                faults += bool(ending.fault)
-                print(f"{state:20} {ending.signal}: {ending.seconds:.2f} s, {ending.fault or 'well'}", flush=True)
+                faults += bool(ending.fault) or ending.seconds > EXIT_S
+                took = f"{ending.seconds:.2f} s, of it its own {ending.own_s:.2f} s"
+                print(f"{state:20} {ending.signal}: {took}, {ending.fault or 'well'}", flush=True)
     rclpy.try_shutdown()
     print(f"{faults} faults")
     return 1 if faults else 0

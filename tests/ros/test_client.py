@@ -54,7 +54,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, ros: None) -> Iterator[tuple
     """One client for the tests below, in the order in which they stand."""
     client, watcher = ClientNode(lambda: 0), Watcher()
     client.set_parameters([Parameter(name, value=value) for name, value in (
-        ("rig", "ideal"), ("realtime", False), ("logs", str(tmp_path_factory.mktemp("logs"))), ("report_ticks", 2),
+        ("rig", "ideal"), ("logs", str(tmp_path_factory.mktemp("logs"))), ("report_ticks", 2),
     )])  # fmt: skip
     with spinning(client, watcher) as spin:
         yield client, watcher, spin

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Final
@@ -78,7 +79,9 @@ def run_node(make: Callable[[Signals], ManagedNode], arguments: Sequence[str] | 
     try:
         _spin(node, executor, signals)
     finally:
+        begun_ns = time.monotonic_ns()
         node.end()
+        node.get_logger().info(f"ended in {(time.monotonic_ns() - begun_ns) / NS_PER_S:.2f} s")
         executor.shutdown(timeout_sec=1.0)
         node.destroy_node()
         rclpy.try_shutdown()

@@ -1,0 +1,108 @@
+"""The twin as topics: everything else cannot tell it from arms. And a leader by topic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from spinning import spinning
+from std_msgs.msg import Bool
+from yam_vam.joint_states import message_of, part_of, vector_of
+from yam_vam.leader import LeaderNode
+from yam_vam.topics import role_topic, table
+from yam_vam.twin import TwinNode
+
+from contract.layout import SIZE, URDF_NAMES
+from contract.station import load_station
+from robot_client.clock import MonotonicClock
+from robot_client.teleop.mail import MailedLeader
+
+pytestmark = pytest.mark.usefixtures("ros")
+
+
+def test_the_twin_moves_by_joint_commands_and_shows_it(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco", reason="the twin needs mujoco: pip install 'yam-video-action[sim]'")
+    twin = TwinNode(lambda: 0)
+    twin.set_parameters([Parameter("run_dir", value=str(tmp_path / "twin"))])
+    other = Node("other")
+    states, commands, image = (
+        table()["/joint_states"],
+        table()["/joint_commands"],
+        role_topic("/{role}/image_raw", "top"),
+    )
+    seen: list[np.ndarray] = []
+    pictures: list[Any] = []
+    other.create_subscription(states.kind, states.name, lambda m: seen.append(vector_of([part_of(m)])), states.qos)
+    other.create_subscription(image.kind, image.name, pictures.append, image.qos)
+    talk = other.create_publisher(commands.kind, commands.name, commands.qos)
+    with spinning(twin, other) as spin:
+        assert twin.trigger_configure().name == "SUCCESS"
+        assert twin.trigger_activate().name == "SUCCESS"
+        spin.until(lambda: len(seen) > 2 and bool(pictures), 60.0, "joints and a picture")
+        start = seen[-1]
+        goal = start + np.where(np.arange(SIZE) == 1, 0.15, 0.0)
+        steps = iter(np.linspace(0.0, 1.0, 400))
+
+        def moved() -> bool:
+            message = message_of(start + next(steps, 1.0) * (goal - start), other.get_clock().now().nanoseconds)
+            order = np.random.default_rng(0).permutation(SIZE)
+            message.name, message.position = [message.name[i] for i in order], [message.position[i] for i in order]
+            talk.publish(message)
+            return bool(np.abs(seen[-1] - goal).max() < 0.04)
+
+        spin.until(moved, 60.0, "the goal")
+        half = message_of(goal, 0)
+        half.name, half.position = half.name[:7], half.position[:7]
+
+        def refused() -> bool:
+            talk.publish(half)
+            return twin.refused > 0
+
+        spin.until(refused, what="a refusal of half a command")
+        assert twin.trigger_deactivate().name == "SUCCESS"
+        assert twin.trigger_cleanup().name == "SUCCESS"
+
+
+def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: Path) -> None:
+    leader = LeaderNode(lambda: 0)
+    leader.set_parameters([Parameter("leader_dir", value=str(tmp_path))])
+    hand = Node("hand")
+    states = table()["/joint_states"]
+    talk = hand.create_publisher(states.kind, "leader/joint_states", states.qos)
+    button = hand.create_publisher(Bool, "leader/dead_man", 10)
+    loop = MailedLeader(tmp_path, "leader", "follower", MonotonicClock())
+    home = load_station("twin").poses.home.vector()
+    with spinning(leader, hand) as spin:
+        assert leader.trigger_configure().name == "SUCCESS"
+        assert leader.trigger_activate().name == "SUCCESS"
+
+        def arrived() -> bool:
+            message = message_of(home, hand.get_clock().now().nanoseconds)
+            message.name, message.position = message.name[::-1], message.position[::-1]
+            talk.publish(message)
+            button.publish(Bool(data=True))
+            sample = loop.newest()
+            return sample is not None and sample.dead_man and bool(np.isfinite(sample.values).all())
+
+        spin.until(arrived, what="a sample with the button pressed")
+        assert loop.newest().values == pytest.approx(home, abs=1e-6)  # type: ignore[union-attr]
+        unknown = message_of(home, 0)
+        unknown.name = ["elbow", *list(URDF_NAMES)[1:]]
+
+        def refused() -> bool:
+            talk.publish(unknown)
+            return leader.refused > 0
+
+        spin.until(refused, what="a refusal of an unknown joint")
+        assert leader.trigger_deactivate().name == "SUCCESS"
+        stamp_ns = loop.newest().stamp_ns  # type: ignore[union-attr]
+        for _ in range(20):
+            talk.publish(message_of(home, hand.get_clock().now().nanoseconds))
+            spin.executor.spin_once(timeout_sec=0.01)
+        assert loop.newest().stamp_ns == stamp_ns  # type: ignore[union-attr]
+        leader.end()
+    loop.close()
