@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
+.PHONY: bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -30,7 +30,7 @@ test-robot: ## the robot side installed alone, and its tests
 check: install-dev ## ruff, types, import arrows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_arrows.py
 
-bench: bench-wire bench-loop bench-twin bench-replan ## every benchmark; results in out/bench
+bench: bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes ## every benchmark; results in out/bench
 
 bench-wire: install-test ## stack time per replan against its floor
 	@$(BIN)/yam-policy bench wire --json out/bench/wire.json $(ARGS)
@@ -46,6 +46,12 @@ bench-rtx: install-test ## TensorRT-RTX builds a Cosmos of 100 million parameter
 
 bench-twin: install-demo ## the twin: rendering and real-time headroom
 	@$(BIN)/python -m robot_client.twin.bench --json out/bench/twin.json $(ARGS)
+
+bench-latency: install-demo ## light to motor stage by stage, and the payload beside openpi's public client
+	@$(BIN)/yam-robot bench latency --json out/bench/latency.json --openpi $(ARGS)
+
+bench-episodes: install-demo ## what recording costs and how fast episodes are read
+	@$(BIN)/yam-robot bench episodes --json out/bench/episodes.json $(ARGS)
 
 bench-replan: install-demo ## time of a replan by branches
 	@$(BIN)/python -m policy_server.bench.replan $(BUNDLE) --json out/bench/replan.json $(ARGS)

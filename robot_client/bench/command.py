@@ -121,3 +121,20 @@ def payload(
     write_payload(result, json)
     show_payload(result)
     print(f"written to {json}")
+
+
+@bench.command
+def episodes(
+    json: Path = Path("out/bench/episodes.json"), seconds: float = 24.0, windows: int = 3, window_s: float = 10.0
+) -> None:
+    """What recording costs, what it does to the loop's lateness, and how fast an episode is read.
+
+    Args:
+        json: file for the results.
+        seconds: length of the recording.
+        windows: windows of the loop with a recorder and without, in turns; 0 = none.
+        window_s: length of a window.
+    """
+    from robot_client.bench.episodes import Plan, bench_episodes
+
+    bench_episodes(json, Plan(seconds, windows, window_s))

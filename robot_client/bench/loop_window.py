@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -76,14 +77,22 @@ class ScriptedPlanner:
         )  # fmt: skip
 
 
-def loop_window(folder: Path, ticks: int, stand: Stand) -> LoopWindow:
-    """Run the real loop process for `ticks` ticks in POLICY. Raises `RigError` when it does not get there."""
+def loop_window(
+    folder: Path, ticks: int, stand: Stand, recorder: Channel | None = None, tend: Callable[[], None] = lambda: None
+) -> LoopWindow:
+    """Run the real loop process for `ticks` ticks in POLICY. Raises `RigError` when it does not get there.
+
+    `recorder`: the loop's end of a recorder's channel, given away. `tend` is called about 100 times a second.
+    """
     config = LoopConfig(station=stand.station, rig=stand.rig, run_dir=stand.run_dir)
     write_config(folder / "loop.json", config)
     supervisor, their_supervisor = channel_pair()
     planner, their_planner = channel_pair()
-    fds = their_supervisor.fileno(), their_planner.fileno()
+    fds: tuple[int, ...] = their_supervisor.fileno(), their_planner.fileno()
     options = ["--config", str(folder / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd", str(fds[1])]
+    if recorder is not None:
+        fds = (*fds, recorder.fileno())
+        options += ["--recorder-fd", str(fds[-1])]
     notes = folder / "late.json"
     process = subprocess.Popen(
         [sys.executable, "-m", "robot_client.bench.watched_loop", *options],
@@ -92,10 +101,16 @@ def loop_window(folder: Path, ticks: int, stand: Stand) -> LoopWindow:
         start_new_session=True,
         env={**os.environ, NOTES: str(notes)},
     )
-    their_supervisor.close()
-    their_planner.close()
+    for given in (their_supervisor, their_planner, *([recorder] if recorder is not None else [])):
+        given.close()
+    scripted = ScriptedPlanner(planner, stand.station)
+
+    def step() -> None:
+        scripted.step(time.monotonic_ns())
+        tend()
+
     try:
-        window = _watch(supervisor, ScriptedPlanner(planner, stand.station), planner, ticks, stand.period_ns)
+        window = _watch(supervisor, step, planner, ticks, stand.period_ns)
     finally:
         supervisor.close()
         planner.close()
@@ -111,13 +126,13 @@ def _late(notes: Path, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
 
 
 def _watch(
-    supervisor: Channel, planner: ScriptedPlanner, planner_end: Channel, ticks: int, period_ns: int
+    supervisor: Channel, step: Callable[[], None], planner_end: Channel, ticks: int, period_ns: int
 ) -> LoopWindow:
     window, counted, engaged = LoopWindow(), 0, False
     until_s = time.monotonic() + _SETTLE_S + 2 * ticks * period_ns / NS_PER_S
     while counted < ticks:
         select.select([supervisor, planner_end], (), (), 0.01)
-        planner.step(time.monotonic_ns())
+        step()
         while (message := local_codec.receive(supervisor)) is not None:
             if isinstance(message, LoopStatus):
                 window.rights, window.counters = dict(message.notes), dict(message.counters)

@@ -11,7 +11,8 @@ from robot_client.demo.children import Child, start_child
 from robot_client.demo.settings import RunSettings
 from robot_client.process_config import RecorderConfig, write_config
 
-START_S: Final = 10.0
+START_S: Final = 30.0
+"""Loading takes one second, and many on a busy machine."""
 END_S: Final = 1.5
 """Wait for it to close the file; on a slow disk it goes on by itself, at most 20 s, and is never cut off."""
 

@@ -22,7 +22,7 @@ _DEFINITION: Final = {
     "with openpi-client's own msgpack_numpy, sleeps as long, and answers (16, 14) actions",
     "payload": "three uint8 images, 14 joints, a sentence; our answer also carries attention masses (8 kB)",
     "far": "both through one TCP proxy on this machine that holds every byte back; no real network was measured",
-    "jpeg": "not on the wire, protocol 1 sends pixels: what encoding on the robot and decoding on the server would cost",
+    "jpeg": "not on the wire, protocol 1 sends pixels: what encoding on the robot and decoding on the server costs",
 }
 
 

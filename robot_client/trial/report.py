@@ -55,7 +55,7 @@ def _result(trial: Trial, evidence: Sequence[Evidence], missing: int) -> dict[st
     reference: GuidanceMode = "off" if "off" in methods else methods[0]
     return {
         "trial": trial.id,
-        "question": trial.question.model_dump(),
+        "question": trial.question.model_dump(mode="json"),
         "identity": trial.identity.model_dump(),
         "runs": len(evidence),
         "runs_missing": missing,

@@ -125,8 +125,8 @@ def scripted_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def settings(out: Path, **changes: object) -> LatencySettings:
     values: dict[str, object] = {
-        "rig": "ideal", "station": "twin", "server": "tcp://127.0.0.1:1", "bundle": None, "instruction": "go", "seconds": 2.5,
-        "start_every_s": 1.0, "seed": 0, "out": out, "warm_up": 1,
+        "rig": "ideal", "station": "twin", "server": "tcp://127.0.0.1:1", "bundle": None, "instruction": "go",
+        "seconds": 2.5, "start_every_s": 1.0, "seed": 0, "out": out, "warm_up": 1,
     }  # fmt: skip
     return LatencySettings(**{**values, **changes})  # type: ignore[arg-type]
 
