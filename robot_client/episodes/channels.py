@@ -26,6 +26,8 @@ TICK: Final = "/loop/tick"
 CLIPS: Final = "/loop/clips"
 IMAGINED: Final = "/policy/imagined"
 
+TICK_AXIS: Final = "tick "
+"""Begins the label of the first axis, of length 1, of /loop/tick and /loop/clips; then comes the tick's number."""
 TICK_FIELDS: Final = (
     "deadline_ns",
     "given_ns",

@@ -100,20 +100,29 @@ class Scribe:
         )
         if mode != self._mode:
             self._mode = mode
-            self._add(topics.MODE, number, self._time.of(due_ns), ros.text(_json(_mode_fields(*mode))))
+            text = ros.text(_json({**_mode_fields(*mode), "tick": number}))
+            self._add(topics.MODE, number, self._time.of(due_ns), text)
         self._joints(topics.JOINT_STATES, number, int(batch.measured_stamp_ns[i]), "", batch.measured[i])
         self._joints(topics.JOINT_REQUESTS, number, due_ns, chunk, batch.asked[i])
         self._joints(topics.JOINT_COMMANDS, number, given_ns, mode[1], batch.told[i])
         if batch.clips[i].any():
-            data = ros.array(np.asarray(batch.clips[i], np.uint16), [",".join(CHANNELS)])
+            data = ros.array(
+                np.asarray(batch.clips[i], np.uint16)[np.newaxis], [_tick_label(number), ",".join(CHANNELS)]
+            )
             self._add(topics.CLIPS, number, self._time.of(given_ns), data)
-        self._add(topics.TICK, number, self._time.of(due_ns), ros.array(_tick_values(batch, i), [_TICK_LABEL]))
+        values = ros.array(_tick_values(batch, i)[np.newaxis], [_tick_label(number), _TICK_LABEL])
+        self._add(topics.TICK, number, self._time.of(due_ns), values)
 
     def _joints(self, topic: str, number: int, stamp_ns: int, frame_id: str, values: np.ndarray) -> None:
         """NaN means that there was nothing, so nothing is written."""
         if not np.isnan(values).any():
             ros_ns = self._time.of(stamp_ns)
             self._add(topic, number, ros_ns, ros.joint_state(ros_ns, frame_id, values))
+
+
+def _tick_label(number: int) -> str:
+    """Label of an axis of length 1: by it a bag whose recorder numbers nothing still knows the tick."""
+    return f"{topics.TICK_AXIS}{number}"
 
 
 _TICK_LABEL: Final = ",".join(topics.TICK_FIELDS)
