@@ -103,21 +103,11 @@ def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
 
 
 def _show(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> int:
-    from robot_client.holder.messages import TORQUE, Hold
-    from robot_client.holder.start import clients
+    from robot_client.holder.account import account
 
-    held = True
-    for arm, client in clients(load_station(station), run_dir).items():
-        if arm not in chosen:
-            continue
-        state, stamp_ns = client.state()
-        gone = state.hold is not Hold.OFF and client.abandoned(stamp_ns)
-        held = held and not gone and state.hold in TORQUE
-        what = "NOT HELD, its holder is gone" if gone else state.hold.value
-        print(f"{arm} arm: {what} (holder {state.holder}, client {state.client or 'none'}): {state.reason}")
-        if state.alarm:
-            print(f"{arm} arm: ALARM {state.alarm}")
-        client.close()
+    lines, held = account(load_station(station), run_dir, chosen)
+    for line in lines:
+        print(line)
     return 0 if held else 1
 
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from contract.errors import ConfigurationError, StackError
+from contract.station import load_station
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.replans import write_replans
 from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
+from robot_client.holder.account import account
 from robot_client.local_messages import RecorderStatus
 from robot_client.twin.layouts import make_layout
 from robot_client.twin.tasks import parse
@@ -68,6 +70,9 @@ def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -
         console.print(_episode_line(run.recorded), highlight=False, soft_wrap=True)
     state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
     console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
+    if settings.rig == "yam":
+        for line in account(load_station(settings.station))[0]:
+            console.print(line, highlight=False, soft_wrap=True)
     trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "") or unwritten
     if trouble:
         console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
