@@ -52,7 +52,7 @@ class StampMap:
 
     def _mapped(self, device_ns: int, arrival_ns: int, fallback: int) -> tuple[int, How]:
         offset_ns = arrival_ns - device_ns
-        jumped = device_ns <= self._last_ns or (self._offsets and abs(offset_ns - min(self._offsets)) > JUMP_NS)
+        jumped = device_ns <= self._last_ns or self._strays(offset_ns)
         self._last_ns = device_ns
         if jumped:
             self.counts["jumps"] += 1
@@ -61,3 +61,6 @@ class StampMap:
         if jumped:
             return fallback, "arrival"
         return device_ns + min(self._offsets) - self._latency_ns, "mapped"
+
+    def _strays(self, offset_ns: int) -> bool:
+        return bool(self._offsets) and abs(offset_ns - min(self._offsets)) > JUMP_NS

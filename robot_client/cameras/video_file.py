@@ -51,8 +51,9 @@ class FileSource:
                         shown += 1
                         yield np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
             except av.FFmpegError as error:
-                raise RigError(
-                    f"camera {self._config.role}", expected="a video", got=f"{self._path}: {error}"
-                ) from error
+                raise self._trouble("a video", f"{self._path}: {error}") from error
             if not shown:
-                raise RigError(f"camera {self._config.role}", expected="frames", got=f"none in {self._path}")
+                raise self._trouble("frames", f"none in {self._path}")
+
+    def _trouble(self, expected: str, got: str) -> RigError:
+        return RigError(f"camera {self._config.role}", expected=expected, got=got, remedy="name another file")
