@@ -84,7 +84,10 @@ class Camera(Strict):
 
     role: Annotated[str, Field(min_length=1, max_length=64)]
     device: str
-    """"twin:NAME", "v4l2:/dev/...", "realsense:SERIAL" or "topic:/name"."""
+    """"twin:NAME", "v4l2:/dev/v4l/by-id/...", "realsense:SERIAL", "topic:/name", or made up: "file:VIDEO",
+    "pattern:NAME"."""
+    serial: str = ""
+    """Serial number of a v4l2 device, so that exchanged cameras are noticed; empty = not checked."""
     height: Annotated[int, Field(ge=1, le=4096)]
     width: Annotated[int, Field(ge=1, le=4096)]
     rate_hz: PositiveFloat
