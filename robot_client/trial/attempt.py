@@ -14,12 +14,13 @@ from robot_client.demo.deadline import Deadline
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.processes import Processes
 from robot_client.demo.settings import RunSettings
-from robot_client.local_messages import LocalMessage, LoopStatus, RecorderStatus
+from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, RecorderStatus
 from robot_client.trial.keys import Keys
 
 _STEP_S: Final = 0.05
 _ALIVE_S: Final = 0.2
 _HOME_S: Final = 60.0
+_DONE_S: Final = 10.0
 _PROCESSES_S: Final = 2.3
 _AFTER_S: Final = 1.0
 """The bag goes on a little after the verdict."""
@@ -46,6 +47,7 @@ class Attempt:
         self._processes = Processes(settings, _say_nothing)
         self._deadline = Deadline(lambda: interrupt.asked_s)
         self._status: LoopStatus | None = None
+        self._modes: set[str] = set()
         self._recorded: RecorderStatus | None = None
         self._alive_s = 0.0
         self._success: bool | None = None
@@ -79,19 +81,18 @@ class Attempt:
     def _engage(self) -> None:
         """On real arms by way of the home pose, so that every run starts alike; a new twin stands there already."""
         if self._settings.rig == "yam":
-            self._processes.tell("home")
-            self._wait_for("PARK", 2.0)
-            self._wait_for("HOLD", _HOME_S)
-            self._processes.tell("release")
-            self._wait_for("IDLE", 2.0)
-        self._processes.tell("engage")
-        self._wait_for("HANDOFF", 2.0)
+            self._do("home", "HOLD", _HOME_S)
+            self._do("release", "IDLE")
+        self._do("engage", "HANDOFF")
 
-    def _wait_for(self, mode: str, timeout_s: float) -> None:
+    def _do(self, act: PersonAct, mode: str, timeout_s: float = _DONE_S) -> None:
+        """A person's act, and the mode it leads to, which may be over before we look."""
+        self._modes.clear()
+        self._processes.tell(act)
         until_s = time.monotonic() + timeout_s
         while not self._interrupt.asked:
             self._step()
-            if self._status is not None and self._status.mode == mode:
+            if mode in self._modes:
                 return
             if time.monotonic() > until_s:
                 raise RigError("arms", expected=f"mode {mode} within {timeout_s:g} s", got=self._mode())
@@ -127,15 +128,17 @@ class Attempt:
     def _judged(self) -> bool:
         """The twin's own eyes, a key, or a loop that stopped by itself, which is no success."""
         if self._processes.twin is not None and self._success is None:
-            status = self._processes.twin.status()
-            self._success = True if status is not None and status.success else None
-        if self._success is None and self._status is not None and self._status.mode in _STOPPED and not self._stopped:
-            self._stopped = f"{self._status.mode}: {self._status.reason}"
+            seen = self._processes.twin.status()
+            self._success = True if seen is not None and seen.success else None
+        status = self._status
+        if self._success is None and status is not None and status.mode in _STOPPED and not self._stopped:
+            self._stopped = "" if "by a person" in status.reason else f"{status.mode}: {status.reason}"
         return self._success is not None or bool(self._stopped)
 
     def _take(self, message: LocalMessage) -> None:
         if isinstance(message, LoopStatus):
             self._status = message
+            self._modes.add(message.mode)
         elif isinstance(message, RecorderStatus):
             self._recorded = message
 

@@ -179,17 +179,13 @@ def server(tmp_path: Path) -> Iterator[str]:
 
 
 class Operator:
-    """Says y in the first run and n in the second, once each."""
+    """Says y in the first run and n in the second, as often as asked."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._said = folder, 0
+        self._folder = folder
 
     def pressed(self, timeout_s: float = 0.0) -> str:
-        done = len(list(self._folder.glob(f"{EPISODES}/*/outcome.json")))
-        if done < self._said:
-            return ""
-        self._said += 1
-        return "yn"[done]
+        return "yn"[len(list(self._folder.glob(f"{EPISODES}/*/outcome.json")))]
 
 
 @pytest.mark.timeout(110)
