@@ -109,5 +109,9 @@ class AbcWriter:
 def _schema(kind: str) -> bytes:
     package, _, name = kind.rpartition(".")
     seconds: list[FieldSpec] = [("seconds", 1, "int64", False), ("nanos", 2, "int32", False)]
-    time = (_TIME_FILE, "google.protobuf", {"Timestamp": seconds}, [])
-    return descriptor_set([time, (f"{name}.proto", package, {name: _TYPES[kind]}, [_TIME_FILE])])
+    return descriptor_set(
+        [
+            (_TIME_FILE, "google.protobuf", {"Timestamp": seconds}, []),
+            (f"{name}.proto", package, {name: _TYPES[kind]}, [_TIME_FILE]),
+        ]
+    )

@@ -64,7 +64,8 @@ class EntryWriter:
             self._add(topics.camera_topic(entry.role), entry.stamp_ns, data)
         elif isinstance(entry, Driver):
             self._driver = entry.source
-            said = {"mode": entry.mode, "source": entry.source, "epoch": 0, **per_arm(entry.source)}
+            said: dict[str, object] = {"mode": entry.mode, "source": entry.source, "epoch": 0}
+            said |= {str(arm): source for arm, source in per_arm(entry.source).items()}
             text = json.dumps({**said, "intervention": list(entry.intervention)})
             self._add(topics.MODE, entry.stamp_ns, ros.text(text))
         elif isinstance(entry, Instruction):

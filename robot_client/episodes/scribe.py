@@ -148,7 +148,7 @@ def _mode_fields(mode: str, source: str, epoch: int, intervention: int) -> dict[
         "mode": mode,
         "source": source,
         "epoch": epoch,
-        **per_arm(source),
+        **{str(arm): name for arm, name in per_arm(source).items()},
         "intervention": list(arms_of_bits(intervention)),
     }
 
