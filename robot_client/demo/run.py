@@ -268,4 +268,4 @@ class Run:
         self._console.print(text, style="bold red", highlight=False, soft_wrap=True)
 
     def _say(self, text: str) -> None:
-        self._console.print(text, style="dim", highlight=False)
+        self._console.print(text, style="dim", highlight=False, soft_wrap=True)

@@ -13,9 +13,11 @@ from contract.layout import ARMS, Arm
 from contract.station import Station
 from robot_client.clock import MonotonicClock
 from robot_client.doctor.buses import NET, check_buses, usable
+from robot_client.doctor.cameras import VIDEO, check_cameras
 from robot_client.doctor.computer import check_disk, check_rights
+from robot_client.doctor.kernel import check_kernel
 from robot_client.doctor.lines import Line, fail, ok, warn
-from robot_client.doctor.policy import check_bundle, check_cameras
+from robot_client.doctor.policy import check_bundle
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
 from robot_client.holder.messages import Hold
@@ -33,6 +35,7 @@ class Examination:
     out: Path = Path("out")
     run_dir: str = ""
     net: Path = NET
+    video: Path = VIDEO
 
     @property
     def sides(self) -> tuple[Arm, ...]:
@@ -47,10 +50,11 @@ def examine(examination: Examination) -> Iterator[Line]:
         yield ok(f"station {station.name}", f'rig "{station.rig}": no real arms to look at')
     else:
         yield from _arms(examination)
-        yield from check_cameras(station)
+        yield from check_cameras(station, examination.video)
     if examination.bundle is not None:
         yield from check_bundle(station, examination.bundle)
     yield from check_rights()
+    yield from check_kernel()
     yield from check_disk(examination.out)
 
 

@@ -14,6 +14,7 @@ import pytest
 from contract.station import load_station
 from robot_client.doctor import computer
 from robot_client.doctor.examine import Examination, examine
+from robot_client.doctor.kernel import check_kernel
 from robot_client.doctor.lines import Level, Line, as_json, failed
 from robot_client.emulator.arm import YAM_KINDS, EmulatedArm
 from robot_client.emulator.bus import Wire
@@ -38,6 +39,13 @@ class Bench:
         self.folder, self.net = folder, folder / "net"
         text = EXAMPLE.read_text().replace('adapter_serial = ""', 'adapter_serial = "SN_LEFT"', 1)
         self.text = text.replace('adapter_serial = ""', 'adapter_serial = "SN_RIGHT"', 1)
+        for number, side in enumerate(("TOP", "LEFT", "RIGHT")):
+            device, sensor = folder / f"cam_{side}", folder / "video" / f"cam_{side}" / "device"
+            device.write_text("")
+            sensor.mkdir(parents=True)
+            (sensor / "serial").write_text(f"CAM{number}\n")
+            named = f'"v4l2:{device}"\nserial = "CAM{number}"'
+            self.text = self.text.replace(f'"realsense:SERIAL_{side}"', named)
         self.wires = {name: Wire(name, EmulatedArm(time.monotonic_ns)) for name in ("can_left", "can_right")}
         self.wires["can_lead_l"] = Wire("can_lead_l", EmulatedArm(time.monotonic_ns), handle=True)
         self.wires["can_lead_l"].arm.motors[6].silent = True
@@ -59,7 +67,11 @@ class Bench:
         path = self.folder / "station.toml"
         path.write_text(self.text.replace("[safety]", LEADERS + "[safety]", 1) if leaders else self.text)
         examination = Examination(
-            load_station(str(path)), out=self.folder, run_dir=str(self.folder / "run"), net=self.net
+            load_station(str(path)),
+            out=self.folder,
+            run_dir=str(self.folder / "run"),
+            net=self.net,
+            video=self.folder / "video",
         )
         with redirected(Network(*self.wires.values())):
             lines = list(examine(replace(examination, **what)))
@@ -96,6 +108,58 @@ def test_a_bus_that_is_missing_or_down_or_something_else_is_a_fail_with_the_comm
     assert any("can_right: down -> sudo ip link set can_right up type can bitrate 1000000" in f for f in found)
     bench.interface("can_right", "SN_RIGHT", kind="1")
     assert any("can_right: not a CAN interface" in f for f in bad(bench.lines()))
+
+
+def test_swapped_missing_and_foreign_cameras_are_named(bench: Bench) -> None:
+    """B32's kind for cameras: both deliver, each in the other one's place."""
+    for side, serial in (("LEFT", "CAM2"), ("RIGHT", "CAM1")):
+        (bench.folder / "video" / f"cam_{side}" / "device" / "serial").write_text(serial)
+    found = bad(bench.lines())
+    assert len(found) == 2 and all("sides swapped" in f for f in found)
+    assert "CAM2, which is right_wrist's" in found[0]
+    (bench.folder / "video" / "cam_LEFT" / "device" / "serial").write_text("CAM9")
+    assert any("CAM9, expected CAM1" in f for f in bad(bench.lines()))
+    (bench.folder / "cam_TOP").unlink()
+    assert any("by-id" in f and "camera top" in f for f in bad(bench.lines()))
+
+
+def test_cameras_without_a_serial_number_or_made_up_ones_are_warnings(bench: Bench) -> None:
+    bench.text = bench.text.replace('serial = "CAM0"', "").replace(f"v4l2:{bench.folder}/cam_LEFT", "pattern:left")
+    lines = bench.lines()
+    assert bad(lines) == []
+    line = next(line for line in lines if line.what == "camera top, serial number")
+    assert line.level is Level.WARN and "serial = 'CAM0'" in line.action
+    assert any(line.level is Level.WARN and "made up" in line.found for line in lines)
+
+
+def test_a_realsense_that_nobody_can_ask_is_a_fail_with_the_remedy(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyrealsense2", None)
+    bench.text = bench.text.replace(f"v4l2:{bench.folder}/cam_TOP", "realsense:123")
+    assert any("camera top" in f and "pip install pyrealsense2" in f for f in bad(bench.lines()))
+
+
+def test_an_answer_that_may_take_longer_than_the_rows_last_is_a_warning(bench: Bench) -> None:
+    bench.text = bench.text.replace("answer_budget_ms = 400.0", "answer_budget_ms = 4000.0")
+    lines = bench.lines(bundle=BUNDLE)
+    assert any(line.level is Level.WARN and "4000 ms" in line.found for line in lines)
+
+
+def test_the_kernels_way_with_real_time_is_told(tmp_path: Path) -> None:
+    """Late ticks of the loop came from a kernel that does not preempt itself."""
+    lines = {line.what: line for line in check_kernel(tmp_path)}
+    assert lines["kernel preemption"].level is Level.WARN and "preempt=full" in lines["kernel preemption"].action
+    assert lines["isolated cores"].level is Level.WARN and "isolcpus" in lines["isolated cores"].action
+    (tmp_path / "sys/kernel/debug/sched").mkdir(parents=True)
+    (tmp_path / "sys/kernel/debug/sched/preempt").write_text("none voluntary (full) lazy\n")
+    cpu = tmp_path / "sys/devices/system/cpu"
+    (cpu / "cpu0/cpufreq").mkdir(parents=True)
+    (cpu / "cpu0/cpufreq/scaling_governor").write_text("powersave\n")
+    (cpu / "isolated").write_text("2-3\n")
+    lines = {line.what: line for line in check_kernel(tmp_path)}
+    assert [lines[what].level for what in ("kernel preemption", "isolated cores")] == [Level.OK, Level.OK]
+    assert lines["clock frequency"].level is Level.WARN
 
 
 def test_plug_order_names_are_a_warning(bench: Bench) -> None:
