@@ -11,7 +11,7 @@ from robot_client.demo.children import Child
 from robot_client.faults.stage import Stage
 
 Place = Literal["server", "client", "link"]
-AT_S: Final = 0.5
+AT_S: Final = 0.6
 """After engagement, for faults that are injected inside of a process."""
 _LONG: Final = f"@{AT_S}s+20s"
 _CRAWL_NS: Final = 120_000_000

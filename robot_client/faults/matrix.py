@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from contract.errors import ConfigurationError
+from contract.errors import ConfigurationError, RigError
 from robot_client.faults.case import CASES, Case
 from robot_client.faults.round import MOST_S, Outcome, run_round
 from robot_client.faults.stage import Stage
@@ -38,12 +38,24 @@ def run_matrix(path: Path, rounds: int, cases: Sequence[Case], say: Callable[[st
         for case in cases:
             stage.fit_robot(case.inject)
             stage.tell_server("sound")
-            outcomes = [run_round(stage, case) for _ in range(rounds)]
+            outcomes = _outcomes(stage, case, rounds, say)
             stage.mend()
             faults[case.name] = summary(case, outcomes)
             say(row(case.name, faults[case.name]))
             _write(path, rounds, faults)
     return _write(path, rounds, faults)
+
+
+def _outcomes(stage: Stage, case: Case, rounds: int, say: Callable[[str], None]) -> list[Outcome]:
+    """Of all rounds, or of those before rows would not run any more."""
+    outcomes: list[Outcome] = []
+    try:
+        while len(outcomes) < rounds:
+            outcomes.append(run_round(stage, case))
+    except RigError as error:
+        say(str(error))
+        case.undo(stage)
+    return outcomes
 
 
 def summary(case: Case, outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -62,7 +74,7 @@ def summary(case: Case, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "stopped": sum(o.stop_ms is not None for o in outcomes),
         "stopped_in": sorted({o.stopped_in for o in outcomes} - {""}),
         "moved_while_standing": sum(o.moved_standing for o in outcomes),
-        "largest_step_rad": round(max(o.largest_step_rad for o in outcomes), 5),
+        "largest_step_rad": round(max((o.largest_step_rad for o in outcomes), default=0.0), 5),
         "round_s_p50": _percentile([o.round_s for o in outcomes], 50.0, 2),
         "round_s_max": _percentile([o.round_s for o in outcomes], 100.0, 2),
         "false_starts": sum(o.false_starts for o in outcomes),
@@ -77,6 +89,8 @@ def failures(result: dict[str, Any]) -> list[str]:
         for key in ("stale_rows_executed", "steps_over_limit", "moved_while_standing"):
             if fault[key]:
                 found.append(f"{name}: {key} is {fault[key]}, must be 0")
+        if fault["rounds"] < result["rounds_of_each"]:
+            found.append(f"{name}: {fault['rounds']} rounds of {result['rounds_of_each']}")
         if fault["must_stop"] and fault["stopped"] < fault["rounds"]:
             missing = fault["rounds"] - fault["stopped"]
             found.append(f"{name}: no stop within {MOST_S} s in {missing} of {fault['rounds']} rounds")

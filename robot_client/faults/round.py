@@ -37,7 +37,8 @@ _AGAIN_S: Final = 0.5
 _SETTLE_S: Final = 0.12
 _ROWS: Final = 6
 """That run before a fault."""
-_TRIES: Final = 8
+_TRIES: Final = 60
+"""On a machine so busy that plans run out by themselves."""
 STOPPED: Final = ("HOLD", "FAULT", "FALLING")
 
 

@@ -47,7 +47,7 @@ def test_every_fault_of_the_issue_is_there_and_names_are_checked() -> None:
 def test_harm_is_told_in_one_line_each(tmp_path: Path) -> None:
     fault = {"rounds": 50, "stale_rows_executed": 2, "steps_over_limit": 0, "moved_while_standing": 1}
     fault |= {"stopped": 49, "must_stop": True}
-    lines = failures({"faults": {"kill server": fault}})
+    lines = failures({"rounds_of_each": 50, "faults": {"kill server": fault}})
     assert len(lines) == 3 and all(line.startswith("kill server: ") for line in lines)
     with pytest.raises(ConfigurationError):
         run_matrix(tmp_path / "f.json", 0, CASES, print)
