@@ -29,6 +29,9 @@ CHANGES = (
     ('bus = "socketcan"', 'bus = "emulated"'),
     ("heartbeat_ms = 100.0", "heartbeat_ms = 200.0"),  # the machine may be busy
     ("joints_max_age_ms = 50.0", "joints_max_age_ms = 500.0"),
+    ("driver_ms = 100.0", "driver_ms = 2000.0"),
+    ("tracking_ms = 400.0", "tracking_ms = 4000.0"),
+    ("camera_ms = 1000.0", "camera_ms = 5000.0"),
     ("camera_max_age_ms = 200.0", "camera_max_age_ms = 2000.0"),
     ("loop_hz = 200.0", "loop_hz = 100.0"),
     ("grace_ms = 300.0", "grace_ms = 2000.0"),
