@@ -43,6 +43,8 @@ class VideoLoss(Part):
     null_language: Share = 0.1
     mirror: Share = 0.5
     """Samples seen in the mirror (training.mirror)."""
+    even_pairs: bool = False
+    """Beside the action loss: draw every pair's video alike, however many demonstrations there are of it."""
 
 
 class ActionLoss(Part):
@@ -75,6 +77,9 @@ class ActionLoss(Part):
     null_future: Share = 0.1
 
 
+AS_START = "start"
+
+
 class Run(Part):
     """A run of one stage."""
 
@@ -87,10 +92,13 @@ class Run(Part):
     moment_every: Literal[1, 2, 4] = 4
     """Moments of one demonstration that are drawn lie at least so far apart."""
     size: str = "grasper"
+    """Name of a size (policy_server/model/presets.py), or "start": that of the checkpoint in `start`."""
     start: str = ""
     """Checkpoint folder whose weights this run starts from; empty = new weights from the seed."""
     adopt: bool = False
     """`start` may be of another size: take over what fits (training.adopt), the rest is new from the seed."""
+    fresh_head: bool = False
+    """The head is new from the seed, whatever `start` holds."""
     rotation: Annotated[int, Field(ge=0, le=3)] = 0
     """Which pairs are held out of the action data (robot_client.twin.tasks.held_out)."""
     seed: int = 0

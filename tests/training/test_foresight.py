@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,10 +13,14 @@ from policy_server.model import presets
 from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.config import ModelConfig
 from policy_server.model.policy import build
+from robot_client.twin.tasks import TASKS
 from training.adopt import adopt
+from training.data.library import Library
 from training.looking import future_looking_loss, token_shares
 from training.run import Run
-from training.start import train
+from training.stages.base import Chance
+from training.stages.materials import by_pair, evenly
+from training.start import starting_model, train
 
 from .conftest import toy
 
@@ -98,3 +103,22 @@ def test_how_much_is_looked_at_the_future_is_no_matter_of_the_looking_loss() -> 
     assert loss < future_looking_loss(logits.roll(5, -1), aims, toy())
     louder = torch.cat([logits[..., :count] + 7, logits[..., count:]], -1)
     torch.testing.assert_close(future_looking_loss(louder, aims, toy()), loss)
+
+
+def test_even_pairs_draw_a_rare_pair_as_often_as_a_common_one(drawn_data: Path) -> None:
+    library = Library((drawn_data,))
+    moments = library.moments(TASKS, working_only=False, validation=False)
+    groups = by_pair(library, moments)
+    assert sum(len(group) for group in groups) == len(moments)
+    lonely = (groups[0][:1], *groups[1:])
+    drawn = evenly(lonely, 1600, Chance(0, 0))
+    share = float(np.isin(drawn, lonely[0]).mean())
+    assert share == pytest.approx(1 / len(groups), abs=0.03)
+
+
+def test_a_fresh_head_is_new_and_the_rest_is_that_of_the_start(foresight: Run, tmp_path: Path) -> None:
+    start = train(foresight, tmp_path / "a", "test", lambda line: None, stop_at=1)
+    fresh = starting_model(foresight.model_copy(update={"start": str(start), "fresh_head": True, "seed": 5}))
+    old = load_checkpoint(start).model
+    assert not torch.equal(fresh.head.out.weight, old.head.out.weight)
+    assert torch.equal(fresh.latent.stem[0].weight, old.latent.stem[0].weight)

@@ -27,7 +27,7 @@ from training.precision import mixed
 from training.run import Run
 from training.stages.base import Chance
 from training.stages.encode import clip_of, draw_mirrored, mirror_some
-from training.stages.materials import Materials, some
+from training.stages.materials import Materials, by_pair, evenly, some
 from training.stages.video import imagination, video_errors
 
 _VALIDATION = 256
@@ -54,6 +54,7 @@ class ForesightStage:
 
     def __init__(self, run: Run, materials: Materials) -> None:
         self._run, self._materials, self._loss = run, materials, run.action
+        self._by_pair = by_pair(materials.library, materials.video) if run.video.even_pairs else None
 
     def trained(self, model: VideoActionModel) -> Iterable[nn.Parameter]:
         return trained_by_actions(model, self._loss.adaptation)
@@ -141,7 +142,8 @@ class ForesightStage:
     def _video(self, model: VideoActionModel, chance: Chance) -> Tensor:
         """The video loss of some moments of any pair."""
         moments, loss = self._materials.video, self._run.video
-        chosen = some(moments, self._loss.joint_batch, chance)
+        count = self._loss.joint_batch
+        chosen = some(moments, count, chance) if self._by_pair is None else evenly(self._by_pair, count, chance)
         seen = self._materials.sampler.seen(moments, chosen, future=True)
         mirrored = draw_mirrored(len(chosen), loss.mirror, chance)
         seen, _ = mirror_some(seen, seen.state[:0, None], model.config.canvas, mirrored)

@@ -80,3 +80,15 @@ def _deltas(action: Action) -> NDArray[np.float64]:
 def some(moments: Moments, count: int, chance: Chance) -> NDArray[np.intp]:
     """`count` moments drawn evenly."""
     return chance.numpy.integers(len(moments), size=count)
+
+
+def by_pair(library: Library, moments: Moments) -> tuple[NDArray[np.intp], ...]:
+    """Positions of the moments of each pair that has any."""
+    pairs = np.array([TASKS.index(one.task) for one in library.demonstrations])[moments.demonstration]
+    return tuple(np.flatnonzero(pairs == number) for number in np.unique(pairs))
+
+
+def evenly(groups: tuple[NDArray[np.intp], ...], count: int, chance: Chance) -> NDArray[np.intp]:
+    """`count` moments, every pair as likely as any other."""
+    which = chance.numpy.integers(len(groups), size=count)
+    return np.array([groups[number][chance.numpy.integers(len(groups[number]))] for number in which])
