@@ -19,7 +19,7 @@ from contract.errors import ActionError
 from contract.layout import SIZE
 from contract.types import ActionChunk
 from robot_client.chunk_entry import Commitment, Entry, Refusal, RowTarget
-from robot_client.fade import Fade
+from robot_client.fade import Fade, Seam
 from robot_client.row_grid import RowGrid
 from robot_client.safety.veto import checked_rows
 
@@ -34,10 +34,21 @@ class _Row:
 
 
 class ChunkBuffer:
-    """Accepts, commits and interpolates. `counts` has every acceptance, refusal, late entry and standstill."""
+    """Accepts, commits and interpolates. `counts` has every acceptance, refusal, late entry and standstill.
 
-    def __init__(self, step_ns: int, horizon: int, max_prefix: int) -> None:
-        self._step_ns = step_ns
+    Where a plan begins in the middle of a row's way, as always with a policy that takes no prefix, the courses are
+    blended, and rows that contradict the row before them are drawn towards it: by the limits of `seam`, and in one
+    step without it.
+    """
+
+    def __init__(
+        self,
+        step_ns: int,
+        horizon: int,
+        max_prefix: int,
+        seam: Seam | None = None,
+    ) -> None:
+        self._step_ns, self._seam = step_ns, seam
         self._most_prefix = min(max_prefix, horizon - 1)
         self._asks_next = horizon == 1
         self._sequence = 0
@@ -148,6 +159,8 @@ class ChunkBuffer:
         """The newer plan from `row` on; nothing of the older one after its end; rows long executed are let go."""
         last, executed = row + len(rows) - 1, self.row_at(now_ns)
         kept = {i: old for i, old in self._rows.items() if executed <= i < row}
+        if self._seam is not None and row - 1 in kept:
+            rows = self._seam.softened(kept[row - 1].values, rows, self._step_ns)
         self._rows = kept | {row + i: _Row(values, chunk_id) for i, values in enumerate(rows)}
         if self._grid is None:
             self._grid = RowGrid(now_ns, self._step_ns, last)
@@ -163,6 +176,9 @@ class ChunkBuffer:
         return here if fraction == 0.0 else here + fraction * (self._rows[row + 1].values - here)
 
     def _keep_continuous(self, target: NDArray, course_before: NDArray, course_after: NDArray, now_ns: int) -> None:
-        """Change over within one step where the new plan begins in the middle of a row's way."""
-        if np.abs(course_after - course_before).max() > _SAME:
-            self._fade = Fade(target - course_after, now_ns, self._step_ns)
+        """Change over where the new plan begins in the middle of a row's way, no faster than the seam may be."""
+        if np.abs(course_after - course_before).max() <= _SAME:
+            return
+        offset = target - course_after
+        needed_ns = 0 if self._seam is None else self._seam.fade_ns(offset)
+        self._fade = Fade(offset, now_ns, max(self._step_ns, needed_ns))

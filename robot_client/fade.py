@@ -33,6 +33,26 @@ class Fade:
         return now_ns >= self.start_ns + self.duration_ns
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Seam:
+    """How one plan changes over into another that contradicts it: never faster than the limits allow."""
+
+    limits: Limits
+
+    def fade_ns(self, offset: NDArray[np.float64]) -> int:
+        """How long an offset (14,) takes to fade."""
+        return gentle_duration_ns(offset, self.limits, 1.0)
+
+    def softened(self, before: NDArray[np.float64], rows: NDArray[np.float64], step_ns: int) -> NDArray[np.float64]:
+        """`rows` (N, 14) after row `before` (14,), drawn towards it where its distance is more than a step may take."""
+        jump = before - rows[0]
+        if (np.abs(jump) <= self.limits.speed * step_ns / NS_PER_S).all():
+            return rows
+        whole_ns = self.fade_ns(jump)
+        left = [1.0 - min_jerk(k * step_ns / whole_ns) for k in range(1, len(rows) + 1)]
+        return rows + np.outer(left, jump)
+
+
 def min_jerk(fraction: float) -> float:
     """0 up to 0, 1 from 1 on; 10 f^3 - 15 f^4 + 6 f^5 between, at rest at both ends."""
     f = min(max(fraction, 0.0), 1.0)

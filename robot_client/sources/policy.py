@@ -13,7 +13,7 @@ from contract.types import ActionChunk
 from robot_client.chunk_buffer import ChunkBuffer
 from robot_client.chunk_entry import Entry, Refusal, RowTarget
 from robot_client.clock import NS_PER_S
-from robot_client.fade import Fade, gentle_duration_ns
+from robot_client.fade import Fade, Seam, gentle_duration_ns
 from robot_client.local_messages import PlanFailure, PlanRequest, PolicyReady
 from robot_client.modes import Event
 from robot_client.safety.limits import Limits
@@ -38,7 +38,7 @@ class PolicySource:
 
     def __init__(self, ready: PolicyReady, settings: PlanSettings, limits: Limits, send: Send) -> None:
         self._settings, self._limits, self._send = settings, limits, send
-        self._buffer = ChunkBuffer(ready.step_ns, ready.horizon, ready.max_prefix)
+        self._buffer = ChunkBuffer(ready.step_ns, ready.horizon, ready.max_prefix, Seam(limits))
         self._replanner = Replanner(settings, ready.step_ns, ready.answer_ns)
         self._ramp: Fade | None = None
         self._vetoed = ""

@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from contract.station import load_station
 from contract.types import ActionChunk, GuidanceScales, TemporalRatio
 from robot_client.chunk_buffer import ChunkBuffer
 from robot_client.chunk_entry import Commitment, Refusal
+from robot_client.fade import Seam
+from robot_client.safety.limits import limits_of
 
 STEP = 100_000_000
 TICK = 10_000_000
@@ -382,3 +385,39 @@ def test_whatever_late_chunks_say_the_target_itself_never_steps(offsets: list[fl
         before = _values(buffer, now)
         if buffer.accept(_chunk(asked.sequence, asked.first_row, rows), now).refusal is None:
             assert _values(buffer, now) == pytest.approx(before, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    offsets=st.lists(st.floats(-1, 1), min_size=2, max_size=8),
+    gaps=st.lists(st.integers(1, 30), min_size=8, max_size=8),
+    max_prefix=st.sampled_from([0, 1, 8]),
+    horizon=st.sampled_from([1, 2, 16]),
+)
+def test_seams_are_continuous_to_one_normal_step_with_a_prefix_and_without(
+    offsets: list[float], gaps: list[int], max_prefix: int, horizon: int
+) -> None:
+    """Plans that contradict each other by up to 2 rad: in a tick the target moves by what its rows say and at most one
+    normal step more. A policy without prefix is blended the same way, and so are chunks of one row."""
+    limits = limits_of(load_station("twin").safety, TICK / 1e9)
+    buffer = ChunkBuffer(STEP, horizon, max_prefix, Seam(limits))
+    buffer.engage(1)
+    assert buffer.accept(_answer(buffer.commit(0, 0), horizon), 0).refusal is None
+    normal = limits.speed * limits.period_s
+    now, last = 0, _target(buffer, 0)
+    for offset, gap in zip(offsets, gaps, strict=False):
+        asked = buffer.commit(now, 0)
+        for _ in range(gap):
+            now += TICK
+            value = _target(buffer, now)
+            assert (np.abs(value - last) <= 2.0 * normal + 0.01 * TICK / STEP + 1e-9).all()
+            last = value
+        chunk = _chunk(asked.sequence, asked.first_row, _line(asked.first_row, horizon) + offset)
+        if buffer.accept(chunk, now).refusal is None:
+            np.testing.assert_allclose(_target(buffer, now), last, atol=1e-9)
+
+
+def _target(buffer: ChunkBuffer, now_ns: int) -> NDArray:
+    target = buffer.target(now_ns)
+    assert target is not None
+    return target.values

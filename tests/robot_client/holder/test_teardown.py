@@ -94,8 +94,12 @@ def test_a_bus_that_dies_during_the_parking_is_falling_and_the_other_arm_is_held
     arms.fault("left", bus_off=True)
     lines = _rest_of(process)
     assert process.returncode == 1
-    assert any(line.startswith("arms: FALLING: the left arm is not held") for line in lines)
-    assert lines[-2].startswith("left arm: falling") and lines[-1].startswith("right arm: holding")
+    ended = next(line for line in lines if line.startswith("arms: "))
+    if "late" not in ended:  # a busy machine may have held the arms before the bus died
+        assert ended.startswith("arms: FALLING: the left arm is not held")
+        assert lines[-2].startswith("left arm: falling")
+    assert lines[-1].startswith("right arm: holding")
+    assert until(lambda: state_of(arms.client("left")).hold is Hold.FALLING)
     assert until(lambda: not arms.truth("left")[1].any()), "the motors let go by their own timeout"
     assert arms.truth("right")[1].all()
 
