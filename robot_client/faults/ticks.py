@@ -101,7 +101,7 @@ def _steps(ticks: Ticks) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """(M, 14) changes between ticks that both commanded, and the periods between them."""
     steps = np.abs(np.diff(ticks.told, axis=0))
     both = np.isfinite(steps).all(axis=1)
-    return steps[both], (1 + ticks.skipped[1:])[both]
+    return steps[both], (1 + ticks.skipped[1:].astype(np.int64))[both]
 
 
 def moved_while_standing(ticks: Ticks) -> int:
