@@ -7,6 +7,7 @@ from typing import Literal
 from contract.manifest import Guidance, Null, Provenance
 from policy_server.model.card import PolicyCard
 from robot_client.twin.tasks import held_out
+from training.data.library import Library
 from training.run import Run
 from training.stages.materials import Materials
 
@@ -21,7 +22,6 @@ def card_of(
     feature_source: Literal["generated", "noised_true"] = "noised_true",
 ) -> PolicyCard:
     """`trained`: whether the head was; a backbone alone is no policy."""
-    hidden = ", ".join(f"{task.object} / {task.receptacle}" for task in held_out(run.rotation))
     return PolicyCard(
         model_id=f"{run.size}-{run.name}"[:64],
         trained=trained,
@@ -34,12 +34,24 @@ def card_of(
             command=command,
             seed=run.seed,
             data=(
-                f"scripted expert on the twin, {len(materials.library.demonstrations)} demonstrations, "
-                f"sha256 {materials.library.digest()}; actions of seen pairs only, held out: {hidden}; "
-                f"video of all pairs; run {run.digest()[:16]}, started from {run.start or 'new weights'}"
+                f"{_what(run, materials.library)}; run {run.digest()[:16]}, started from {run.start or 'new weights'}"
             ),
         ),
     )
+
+
+def _what(run: Run, library: Library) -> str:
+    """Where the data came from, and what of it gave actions."""
+    count, digest = len(library.demonstrations), library.digest()
+    hidden = ", ".join(f"{task.object} / {task.receptacle}" for task in held_out(run.rotation))
+    imported = sum(bool(one.entry.instruction) for one in library.demonstrations)
+    told = "scripted expert on the twin, " if not imported else f"recorded episodes ({imported}), "
+    if any(one.task is not None for one in library.demonstrations):
+        return (
+            f"{told}{count} demonstrations, sha256 {digest}; actions of seen pairs only, held out: {hidden}; "
+            "video of all pairs"
+        )
+    return f"{told}{count} demonstrations, sha256 {digest}; actions of all of them"
 
 
 def _nulls(run: Run) -> tuple[Null, ...]:

@@ -5,6 +5,7 @@ x_s = (1 - s) data + s noise, velocity = noise - data.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -32,10 +33,12 @@ class NoisyFuture:
     """(B,) noise level of the future."""
 
 
-def noise_future(clip: Tensor, conditional: float, pure_share: float, generator: torch.Generator) -> NoisyFuture:
-    """Noise the later frames of clips (B, C, T, h, w): a share of the samples wholly, the others to an even level."""
+def noise_future(
+    clip: Tensor, conditional: float, share: float, generator: torch.Generator, to: float = 1.0
+) -> NoisyFuture:
+    """Noise the later frames of clips (B, C, T, h, w): a share of them to level `to`, the others to an even one."""
     level = torch.rand(len(clip), generator=generator)
-    level = torch.where(torch.rand(len(clip), generator=generator) < pure_share, torch.ones(()), level)
+    level = torch.where(torch.rand(len(clip), generator=generator) < share, torch.full((), to), level)
     future = clip[:, :, 1:].detach()
     noise = torch.randn(future.shape, generator=generator)
     current = clip[:, :, :1]
@@ -61,22 +64,29 @@ def conditional_time(backbone: CosmosBackbone) -> float:
 
 
 def action_loss(
-    head: ActionHead, memory: Tensor, rows: Tensor, loss: ActionLoss, most_prefix: int, generator: torch.Generator
+    head: ActionHead,
+    memory: Tensor | Sequence[Tensor],
+    rows: Tensor,
+    loss: ActionLoss,
+    most_prefix: int,
+    generator: torch.Generator,
 ) -> Tensor:
     """L1 (B,) between rows (B, H, 14) and the data that the head predicts, averaged over draws and free rows.
 
-    `memory` (B, W) is what a read-once head's `context` gave. A share of the draws is at time 1, where serving starts;
-    a share has 1..most_prefix clean rows, at time 0, which do not count.
+    `memory` is what the head's `step_inputs` name of what its `context` gave, each (B, ...); a tensor is the only one.
+    A share of the draws is at time 1, where serving starts; a share has 1..most_prefix clean rows, at time 0, which do
+    not count.
     """
     draws, (batch, horizon, _) = loss.draws, rows.shape
-    data, memory = rows.repeat(draws, 1, 1), memory.repeat(draws, 1)
+    parts = [memory] if isinstance(memory, Tensor) else memory
+    data, needed = rows.repeat(draws, 1, 1), [part.repeat(draws, *[1] * (part.ndim - 1)) for part in parts]
     count = draws * batch
     time = torch.rand(count, generator=generator).clamp_min(LEAST_NOISE)
     time = torch.where(torch.rand(count, generator=generator) < loss.pure_noise_share, torch.ones(()), time)
     free = _free_rows(count, horizon, most_prefix, loss.prefix_share, generator)
     times = time[:, None] * free
     noisy = mix(data, torch.randn(data.shape, generator=generator), times[..., None])
-    velocity = head.action_step(noisy, times, memory)[0]
+    velocity = head.action_step(noisy, times, *needed)[0]
     predicted = noisy - velocity * times.clamp_min(LEAST_NOISE)[..., None]
     error = ((predicted - data).abs().mean(-1) * free).sum(1) / free.sum(1)
     return error.unflatten(0, (draws, batch)).mean(0)

@@ -34,13 +34,29 @@ class Seen:
     """(B, 14) float32, measured joints."""
 
 
+def require_pictures(library: Library, step: int) -> None:
+    """Raises `ConfigurationError` for demonstrations with fewer pictures than the model looks at."""
+    for one in library.demonstrations:
+        if step % one.entry.stride:
+            raise ConfigurationError(
+                f"{one.shard.folder}: stride",
+                expected=f"a picture every {step} tenths of a second",
+                got=f"one every {one.entry.stride}",
+                remedy="make or import the data again with stride 1",
+            )
+
+
 class Sampler:
     """Reads batches out of a library for one model."""
 
     def __init__(self, library: Library, config: ModelConfig, acting: tuple[Task, ...]) -> None:
         self._library = library
         self._horizon = config.head.horizon
-        self._offsets = np.arange(config.latent.frames) * config.latent.temporal
+        latent = config.latent
+        # Pixel blocks take one picture a latent frame, the other encoders every frame of the clip.
+        step = latent.temporal if latent.kind == "blocks" else 1
+        self._offsets = np.arange(0, (latent.frames - 1) * latent.temporal + 1, step)
+        require_pictures(library, step)
         words = Words(config.text.kind, config.text.vocabulary, tokens_per_instruction(config.text))
         asked = dict.fromkeys(one.instruction for one in library.demonstrations)
         self._tokens = {instruction: words.tokens(instruction)[0] for instruction in asked}
