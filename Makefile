@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
+.PHONY: bench-safety safety-sequences mutate bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -52,6 +52,15 @@ bench-latency: install-demo ## light to motor stage by stage, and the payload be
 
 bench-episodes: install-demo ## what recording costs and how fast episodes are read
 	@$(BIN)/yam-robot bench episodes --json out/bench/episodes.json $(ARGS)
+
+bench-safety: install-test ## processor time of one step of safety
+	@$(BIN)/python -m robot_client.bench.safety --json out/bench/safety.json $(ARGS)
+
+safety-sequences: install-test ## a million random sequences through safety; the largest excess of each limit
+	@$(BIN)/python -m tests.robot_client.safety.sequences --json out/bench/safety_sequences.json $(ARGS)
+
+mutate: install-test ## changes safety, modes and the chunk buffer a little at a time; every unnoticed change must be listed
+	@$(BIN)/python -m tests.mutation --json out/bench/mutate.json $(ARGS)
 
 bench-replan: install-demo ## time of a replan by branches
 	@$(BIN)/python -m policy_server.bench.replan $(BUNDLE) --json out/bench/replan.json $(ARGS)

@@ -2,8 +2,8 @@
 
 A step is let through when the whole way from it to rest (`stopping`) keeps the box, the table, all distances and the
 tool's speed. So there always is a next step that is safe: the first one of the stop that was judged before. A step that
-is not let through is tried at a half and a quarter of its difference from that stop, for each arm; if none of them
-passes, the arm stops.
+is not let through is tried at a half of its difference from that stop, for each arm; if that does not pass either, the
+arm stops.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from robot_client.safety.interval import Array
 from robot_client.safety.limits import Clip, Limits, Told
 from robot_client.safety.stopping import way_to_rest
 
-_SHARES: Final = (1.0, 0.5, 0.25, 0.0)
+_SHARES: Final = (1.0, 0.5, 0.0)
 _TRIED: Final = np.array(sorted(product(_SHARES, repeat=len(ARMS)), key=lambda pair: -sum(pair))[:-1])
 """(K, 2) shares of the wanted step per arm, most motion first; none of it is the stop."""
 _POINTS: Final = (0.5, 1.0)

@@ -9,7 +9,7 @@ from robot_client.safety.limits import Limits, Told
 
 
 def eased(told: Told, wanted: Array, limits: Limits) -> Array:
-    """(..., 14) the speed nearest to `wanted` that keeps the jerk limit and arrives at `wanted` without shooting past it.
+    """(..., 14) the speed nearest to `wanted` that keeps the jerk limit and gets to `wanted` without shooting past it.
 
     Speed and acceleration stand to each other as way and speed do when braking: `stopping_speed` one order higher.
     """
@@ -23,11 +23,12 @@ def eased(told: Told, wanted: Array, limits: Limits) -> Array:
 
 
 def eased_stopping_speed(distance: Array, limits: Limits) -> Array:
-    """Highest speed from which a braking that has to build up over time stops within `distance` (...).
+    """(...) highest speed at which a target `distance` ahead is still come to without shooting past it.
 
-    Way of it: v^2 / 2a + v a / 2j, from at rest in acceleration; without a jerk limit `interval.stopping_speed`.
+    Braking by half the acceleration, v^2 / a, after building it up, v a / j: `eased` follows a falling speed with a lag,
+    which braking by all of it would turn into a way of 0.2 rad past the target.
     """
     plain = stopping_speed(distance, limits.acceleration, limits.period_s)
     build_up = limits.acceleration**2 / (2.0 * limits.jerk)
-    eased_speed = np.sqrt(build_up**2 + 2.0 * limits.acceleration * np.maximum(distance, 0.0)) - build_up
-    return np.minimum(plain, eased_speed)
+    soft = np.sqrt(build_up**2 + limits.acceleration * np.maximum(distance, 0.0)) - build_up
+    return np.minimum(plain, soft)

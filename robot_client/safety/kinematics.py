@@ -51,7 +51,7 @@ _AFTER: Final = [2, 0, 1]
 
 
 def link_frames(joints: Vector) -> tuple[Vector, Vector]:
-    """Rotations (..., 7, 3, 3) and origins (..., 7, 3) [m] of base, link1 .. link5, gripper, at `joints` (..., 6) [rad].
+    """Rotations (..., 7, 3, 3) and origins (..., 7, 3) [m] of base, link1 .. gripper, at `joints` (..., 6) [rad].
 
     In the arm's base frame; the base's own are the identity and zero.
     """

@@ -118,7 +118,10 @@ def _guarded(told: Told, step: _Step, stop: Array, limits: Limits) -> tuple[Arra
             arm_of(speed, arm)[...] = np.where(vetoed, arm_of(halt, arm), arm_of(speed, arm))
             arm_of(goal, arm)[...] = np.where(vetoed, arm_of(flat.position, arm), arm_of(goal, arm))
             arm_of(bits, arm)[...] = verdict.clips[:, side, None]
-        speed[rows] = passed(flat.rows(rows), speed[rows], halt[rows], limits)
+        # An arm that stops anyway needs no trying.
+        tried = rows[(np.abs(speed[rows] - halt[rows]) > TOLERANCE).any(axis=1)]
+        if len(tried):
+            speed[tried] = passed(flat.rows(tried), speed[tried], halt[tried], limits)
         within = Interval(*(array.reshape(speed.shape)[rows] for array in (step.allowed.low, step.allowed.high)))
         bits[rows] |= np.where(within.violated_by(speed[rows]), int(Clip.EMPTY), 0)
     return speed.reshape(shape), goal.reshape(shape), bits.reshape(shape)

@@ -25,7 +25,7 @@ _NEAR_OWN_BASE: Final = ("gripper",)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Space:
-    """Capsules are numbered: C of the left arm, C of the right one, F fixed ones. Pairs (P,) are numbers of capsules."""
+    """Capsules are numbered: C of the left arm, C of the right one, F fixed ones. Pairs (P,) are their numbers."""
 
     turned: Array
     """(2, 3, 3) bases' rotations in the station's frame."""

@@ -78,7 +78,7 @@ def safe_poses(limits: Limits, random: np.random.Generator, count: int) -> Array
     """(count, 14) within all limits, drawn evenly among joint angles."""
     found: list[Array] = []
     while sum(map(len, found)) < count:
-        drawn = random.uniform(limits.lower, limits.upper, (4000, 14))
+        drawn = random.uniform(limits.lower, limits.upper, (1000, 14))
         found.append(drawn[np.min(list(heights(limits, drawn).values()), axis=0) > 0.0])
     return np.concatenate(found)[:count]
 
