@@ -56,5 +56,6 @@ def _told(note: Mapping[str, Any]) -> dict[str, object]:
         "at_s": round(note["at_s"], 3),
         "late_ms": round(note["late_ns"] / 1e6, 3),
         "work_ms": round(note["work_ns"] / 1e6, 3),
+        "waits": note["waits"],
         "cause": cause_of(note),
     }

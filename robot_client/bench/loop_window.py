@@ -31,7 +31,7 @@ from robot_client.process_config import LoopConfig, write_config
 STEP_NS: Final = 100 * NS_PER_MS
 HORIZON: Final = 16
 ANSWER_NS: Final = 60 * NS_PER_MS
-_SETTLE_S: Final = 15.0
+_SETTLE_S: Final = 60.0
 _SWING_RAD: Final = 0.05
 
 
@@ -128,7 +128,7 @@ def _late(notes: Path, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
 def _watch(
     supervisor: Channel, step: Callable[[], None], planner_end: Channel, ticks: int, period_ns: int
 ) -> LoopWindow:
-    window, counted, engaged = LoopWindow(), 0, False
+    window, counted, said = LoopWindow(), 0, "nothing"
     until_s = time.monotonic() + _SETTLE_S + 2 * ticks * period_ns / NS_PER_S
     while counted < ticks:
         select.select([supervisor, planner_end], (), (), 0.01)
@@ -136,12 +136,13 @@ def _watch(
         while (message := local_codec.receive(supervisor)) is not None:
             if isinstance(message, LoopStatus):
                 window.rights, window.counters = dict(message.notes), dict(message.counters)
-                if message.mode in ("IDLE", "HOLD") and not engaged:
-                    engaged = local_codec.send(supervisor, PersonEvent("engage"))
+                said = f"{message.mode}: {message.reason}"
+                if message.mode in ("IDLE", "HOLD"):  # also when a busy machine made the arms hold
+                    local_codec.send(supervisor, PersonEvent("engage"))
             elif isinstance(message, TickBatch) and set(message.modes) == {"POLICY"}:
                 counted += _count(window, message, period_ns)
         if supervisor.closed or time.monotonic() > until_s:
-            raise RigError("loop window", expected=f"{ticks} ticks in POLICY", got=f"{counted}", remedy="see its log")
+            raise RigError("loop window", expected=f"{ticks} ticks in POLICY", got=f"{counted}, {said}")
     return window
 
 

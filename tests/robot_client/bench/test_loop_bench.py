@@ -95,7 +95,7 @@ def test_a_late_tick_is_noted_with_its_time_and_its_cause() -> None:
 
 def test_late_ticks_of_both_loops_are_told_by_window_and_second() -> None:
     note = {"at_s": 1.5, "late_ns": 400_000, "work_ns": 1, "overran": False, "minor_faults": 0}
-    note |= {"major_faults": 0, "evictions": 0, "collections": 0}
+    note |= {"major_faults": 0, "evictions": 0, "collections": 0, "waits": 1}
     told = blame([[note], []], [np.array([0, 300_000, 0]), np.array([0])], 5_000_000)
     assert told["ours_by_cause"] == {"woken late": 1}
     assert (told["ours_each_window"], told["bare_each_window"]) == ([1, 0], [1, 0])
