@@ -13,9 +13,9 @@ import yam_launch as y
 ARGUMENTS = (
     a.STATION,
     a.Argument("rig", "twin", "which arms follow", choices=("twin", "arms")),
+    a.Argument("leader", "topics", "where the leader comes from", choices=("topics", "gello", "yam", "scripted")),
     a.Argument("leader_topics", "leader/joint_states", "topics with the leader's joints, divided by blanks"),
-    a.Argument("leader_name", "leader", "the leader's name in messages"),
-    a.Argument("align", "follower", "who moves at a takeover", choices=("leader", "follower")),
+    a.Argument("align", "auto", "who moves at a takeover; auto: who can", choices=("auto", "leader", "follower")),
     a.SERVER,
     a.KEYS,
     a.INSTRUCTION,
@@ -30,6 +30,8 @@ def build(values):
     """With a server address the policy can be handed the arms, too."""
     folder, remove = y.mailboxes("yam-teleop-")
     twin = values["rig"] == "twin"
+    moves = values["leader"] in ("yam", "scripted")
+    align = values["align"] if values["align"] != "auto" else "leader" if moves else "follower"
     common = {"station": values["station"], "frames_dir": folder}
     client = y.node(
         "client",
@@ -39,8 +41,8 @@ def build(values):
         rig="ros" if twin else "yam",
         run_dir="" if twin else values["run_dir"],
         leader_dir=folder,
-        leader=values["leader_name"],
-        leader_align=values["align"],
+        leader=values["leader"],
+        leader_align=align,
         server=values["server"],
         keys=values["keys"],
         instruction=values["instruction"],
@@ -54,6 +56,7 @@ def build(values):
             autostart="activate",
             station=values["station"],
             leader_dir=folder,
+            kind=values["leader"],
             joint_topics=values["leader_topics"].split(),
         ),
         y.node("cameras", values, **common, autostart="activate", from_topics=twin),

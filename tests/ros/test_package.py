@@ -65,6 +65,7 @@ def test_the_urdf_has_the_joints_of_the_topics_and_finds_its_meshes() -> None:
     assert all(Path(name.removeprefix("file://")).is_file() for name in names)
 
 
+@pytest.mark.timeout(600)
 def test_colcon_builds_the_package(tmp_path: Path) -> None:
     """In a copy; outside a ROS installation AMENT_PREFIX_PATH is set by hand."""
     if importlib.util.find_spec("colcon_ros") is None:
@@ -78,7 +79,7 @@ def test_colcon_builds_the_package(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=540,
         check=False,
     )
     assert built.returncode == 0, built.stdout + built.stderr
@@ -92,7 +93,7 @@ def test_colcon_builds_the_package(tmp_path: Path) -> None:
     environment = {**os.environ, "AMENT_PREFIX_PATH": str(prefix), "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     where = "from ament_index_python import get_package_share_directory as s; print(s('yam_vam'))"
     found = subprocess.run(
-        [sys.executable, "-c", where], env=environment, capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", where], env=environment, capture_output=True, text=True, timeout=120, check=True
     )
     assert found.stdout.strip() == str(share)
     asked = subprocess.run(
@@ -101,7 +102,7 @@ def test_colcon_builds_the_package(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=True,
     )
     assert "--run-dir" in asked.stdout

@@ -52,7 +52,7 @@ class Run(Node):
         self.watch = QosWatch(self, print)
         self.speaker = Speaker(self.watch, made.TIME, lambda: made.START_NS, frozenset())
         facts = {"format": "1", "ros_offset_ns": str(made.TIME.offset_ns), "recorded": "topics", "instruction": "go"}
-        self.speaker.open({"episode": facts, "station": {"json": STATION.model_dump_json()}})
+        self.speaker.open({"episode": facts, "station": {"json": STATION.model_dump_json()}}, made.ROLES)
         image = role_topic("/{role}/image_raw", ROLE)
         self.images = self.watch.advertise(image.name, image.kind, image.qos)
         self.asked: list[Any] = []
@@ -105,7 +105,8 @@ def test_our_recorder_node_makes_an_episode(run: Run, tmp_path: Path) -> None:
     with spinning(run, recorder) as spin:
         assert recorder.trigger_configure().name == "SUCCESS"
         assert recorder.trigger_activate().name == "SUCCESS"
-        wanted = {name for name in (*loop_topics(), f"/{ROLE}/image_raw")}
+        questions = [f"/policy/observation/{role}" for role in made.ROLES]
+        wanted = {*loop_topics(), *questions, f"/{ROLE}/image_raw"}
         spin.until(lambda: not wanted & recorder._wanted.keys(), what="all subscriptions")
         spin.until(lambda: all(p.get_subscription_count() for p in run.speaker._publishers.values()), what="matches")
         for first in range(0, TICKS, 20):

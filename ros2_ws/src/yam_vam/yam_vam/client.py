@@ -79,7 +79,8 @@ class ClientNode(ManagedNode):
         facts = {"format": "1", "contract_hash": contract_hash(), "ros_offset_ns": str(ros_time.offset_ns)}
         facts |= {"station": station.name, "recorded": "topics"}
         facts |= {key: str(values[key]) for key in ("rig", "instruction", "guidance", "seed", "server")}
-        self._speaker.open({"episode": facts, "station": {"json": station.model_dump_json()}})
+        roles = [camera.role for camera in station.cameras]
+        self._speaker.open({"episode": facts, "station": {"json": station.model_dump_json()}}, roles)
         advertise_description(self.watch)
         self._crew = Crew(settings)
         self._crew.start()

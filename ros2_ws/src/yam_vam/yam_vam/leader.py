@@ -1,7 +1,7 @@
-"""`leader`: a person's arms for teleoperation, as JointState on one topic or on one for each arm.
+"""`leader`: a person's arms for teleoperation: as JointState on topics, or a leader device of `robot_client.teleop`.
 
 configure opens, activate lets the loop see the leader's samples, deactivate lets them grow old, which the loop answers
-by holding. The loop itself decides when the leader drives: a person calls ~/teleop of the client.
+by holding. A device has a process of its own, from activate to deactivate. The loop itself decides when the leader drives: a person calls ~/teleop of the client.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from typing import Any, Final
 
 from std_msgs.msg import Bool
 
-from contract.errors import ConfigurationError, FieldError
+from contract.errors import ConfigurationError, FieldError, RigError
 from contract.station import load_station
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.ros_time import ros_time_now
 from robot_client.teleop.joint_state import JointStateLeader
 from robot_client.teleop.mail import LeaderMail
+from robot_client.teleop.side import LeaderSide
 from yam_vam.diagnostics import Diagnostics
 from yam_vam.joint_states import KNOWN_EXTRA
 from yam_vam.managed import ManagedNode
@@ -31,6 +32,13 @@ from yam_vam.topics import RELIABLE, table
 PARAMETERS: Final = (
     STATION,
     Parameter("leader_dir", "", "folder of the leader's mailboxes, the same as the client's"),
+    Parameter(
+        "kind",
+        "topics",
+        "where the leader comes from: topics, or a device: gello (encoders), yam (motors), scripted (swings by itself)",
+        choices=("topics", "gello", "yam", "scripted"),
+    ),
+    Parameter("logs", "out/ros/logs", "folder of the log of a device's process"),
     Parameter("joint_topics", ["leader/joint_states"], "topics with the leader's joints, by name"),
     Parameter("dead_man_topic", "leader/dead_man", "std_msgs/Bool: the operator's button is pressed"),
 )
@@ -44,6 +52,8 @@ class LeaderNode(ManagedNode):
         super().__init__("leader", PARAMETERS, told_to_end)
         self._mail: LeaderMail | None = None
         self._leader: JointStateLeader | None = None
+        self._side: LeaderSide | None = None
+        self._logs = Path()
         self._diagnostics: Diagnostics | None = None
         self._timer: Any = None
         self._dead_man = False
@@ -57,6 +67,14 @@ class LeaderNode(ManagedNode):
             raise ConfigurationError("parameter leader_dir", expected="a folder", got="nothing", remedy="name it")
         folder = Path(values["leader_dir"])
         folder.mkdir(parents=True, exist_ok=True)
+        self._diagnostics = Diagnostics(self, self._report)
+        if values["kind"] != "topics":
+            self._side, self._logs = (
+                LeaderSide(values["kind"], values["station"], folder),
+                Path(values["logs"]).absolute(),
+            )
+            self.trouble = ""
+            return
         self._leader = JointStateLeader(load_station(values["station"]), KNOWN_EXTRA)
         self._mail = LeaderMail(folder)
         self._mail.open()
@@ -67,26 +85,30 @@ class LeaderNode(ManagedNode):
             self.watch.subscribe(topic, states.kind, states.qos, take, alone=True)
         self.watch.subscribe(values["dead_man_topic"], Bool, RELIABLE, self._button)
         self._timer = self.create_timer(PERIOD_S, self._pass_on)
-        self._diagnostics = Diagnostics(self, self._report)
 
     def arm(self) -> None:
-        """From now on the loop sees the leader."""
+        """From now on the loop sees the leader. Raises `RigError` when a device does not read."""
+        if self._side is not None:
+            self._logs.mkdir(parents=True, exist_ok=True)
+            self._side.start(self._logs)
         self._going = True
 
     def disarm(self) -> None:
         """The last sample grows old."""
         self._going = False
+        if self._side is not None:
+            self._side.close()
 
     def down(self) -> None:
         """Let go of everything."""
-        self._going = False
+        self.disarm()
         if self._timer is not None:
             self.destroy_timer(self._timer)
             self._timer = None
         for part in (self._diagnostics, self._mail):
             if part is not None:
                 part.close()
-        self._diagnostics = self._mail = self._leader = None
+        self._diagnostics = self._mail = self._leader = self._side = None
 
     def _came(self, topic: str, message: Any, stamps: Stamps) -> None:
         stamp = message.header.stamp
@@ -110,6 +132,11 @@ class LeaderNode(ManagedNode):
 
     def _report(self) -> tuple[bool, str, dict[str, object]]:
         values: dict[str, object] = {"refused": self.refused, **self.watch.troubles}
+        if self._side is not None and self._going:
+            try:
+                self._side.require_running()
+            except RigError as error:
+                self.trouble = str(error)
         well = not (self.trouble or self.watch.troubles)
         return well, self.trouble or "the leader is read", values
 

@@ -42,6 +42,12 @@ class Signals:
     def _came(self, number: int, frame: FrameType | None) -> None:
         self._count += 1
 
+    @staticmethod
+    def ignore() -> None:
+        """While Python leaves: everything is done, and the exit code is to be ours."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
 
 class Autostart:
     """Takes the node as far as its parameter says, trying again every two seconds; never a second time."""
@@ -85,6 +91,7 @@ def run_node(make: Callable[[Signals], ManagedNode], arguments: Sequence[str] | 
         executor.shutdown(timeout_sec=1.0)
         node.destroy_node()
         rclpy.try_shutdown()
+        signals.ignore()
     return node.exit_code
 
 

@@ -6,7 +6,7 @@ The recorder's own scribe writes them; here they go to publishers instead of a d
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from rclpy.exceptions import InvalidHandle
@@ -28,7 +28,7 @@ BY_THE_ARMS: Final = frozenset({channels.JOINT_STATES, channels.JOINT_COMMANDS})
 
 
 class Speaker:
-    """Publishers are made at `open`; images of a role when its first question comes."""
+    """Publishers are made at `open`, so that a recorder finds them before the first question; of other roles later."""
 
     def __init__(self, watch: QosWatch, time: RosTime, clock_ns: Callable[[], int], silent: frozenset[str]) -> None:
         self._watch, self._time, self._clock_ns, self._silent = watch, time, clock_ns, silent
@@ -37,8 +37,10 @@ class Speaker:
         self._statuses = 0
         self._notes: dict[str, dict[str, str]] = {}
 
-    def open(self, notes: Mapping[str, Mapping[str, str]]) -> None:
+    def open(self, notes: Mapping[str, Mapping[str, str]], roles: Sequence[str]) -> None:
         """Make the publishers; `notes` are what an episode keeps of its run, on a latched topic."""
+        for role in roles:
+            self._publishers[channels.image_topic(role)] = self._image_publisher(channels.image_topic(role))
         for name, topic in {**loop_topics(), NOTES: notes_topic()}.items():
             if name not in self._silent:
                 self._publishers[name] = self._watch.advertise(topic.name, topic.kind, topic.qos)
