@@ -7,6 +7,7 @@ prints READY once it reads. A keyboard's keys come over standard input; its end,
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -62,7 +63,7 @@ def run_leader(device: LeaderDevice, folder: Path, clock: Clock) -> None:
 
 def _listen(device: LeaderDevice, leader: LeaderThread) -> None:
     """Keys, until standard input ends."""
-    while typed := sys.stdin.buffer.read1(64):
+    while typed := os.read(sys.stdin.fileno(), 64):
         if isinstance(device, KeyboardLeader):
             for key in typed.decode("ascii", errors="ignore"):
                 device.press(key)
