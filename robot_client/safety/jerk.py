@@ -25,8 +25,8 @@ def eased(told: Told, wanted: Array, limits: Limits) -> Array:
 def eased_stopping_speed(distance: Array, limits: Limits) -> Array:
     """(...) highest speed at which a target `distance` ahead is still come to without shooting past it.
 
-    Braking by half the acceleration, v^2 / a, after building it up, v a / j: `eased` follows a falling speed with a lag,
-    which braking by all of it would turn into a way of 0.2 rad past the target.
+    Braking by half the acceleration, v^2 / a, after building it up, v a / j: `eased` follows a falling speed with a
+    lag, which braking by all of it would turn into a way of 0.2 rad past the target.
     """
     plain = stopping_speed(distance, limits.acceleration, limits.period_s)
     build_up = limits.acceleration**2 / (2.0 * limits.jerk)

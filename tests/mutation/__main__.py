@@ -34,8 +34,8 @@ EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
 _SAFETY: Final = "tests/robot_client/safety/"
 QUICK: Final[dict[str, tuple[str, ...]]] = {
     "robot_client/safety/veto.py": (_SAFETY + "test_veto.py",),
-    "robot_client/safety/interval.py": (_SAFETY + "test_interval.py", _SAFETY + "test_limiter.py"),
-    "robot_client/safety/limits.py": (_SAFETY + "test_limits.py", _SAFETY + "test_limiter.py"),
+    "robot_client/safety/interval.py": (_SAFETY + "test_limiter.py",),
+    "robot_client/safety/limits.py": (_SAFETY + "test_limiter.py", _SAFETY + "test_jerk.py"),
     "robot_client/safety/segments.py": (_SAFETY + "test_segments.py",),
     "robot_client/safety/kinematics.py": (_SAFETY + "test_tool_speed.py", _SAFETY + "test_space.py"),
     "robot_client/safety/tool_speed.py": (_SAFETY + "test_tool_speed.py",),
@@ -50,7 +50,7 @@ QUICK: Final[dict[str, tuple[str, ...]]] = {
         _SAFETY + "test_guard.py",
         _SAFETY + "test_tool_speed.py",
     ),
-    "robot_client/row_grid.py": ("tests/robot_client/test_row_grid.py", "tests/robot_client/test_chunk_buffer.py"),
+    "robot_client/row_grid.py": ("tests/robot_client/test_chunk_buffer.py",),
     "robot_client/chunk_entry.py": ("tests/robot_client/test_chunk_buffer.py",),
     "robot_client/chunk_buffer.py": ("tests/robot_client/test_chunk_buffer.py",),
     "robot_client/modes.py": ("tests/robot_client/test_modes.py",),
@@ -70,7 +70,6 @@ def main() -> int:
     arguments = parser.parse_args()
     files = [file for file in QUICK if not arguments.only or any(part in file for part in arguments.only)]
     import hypothesis  # noqa: F401  (imported once, for all forks)
-    import mujoco  # noqa: F401
     import scipy.spatial  # noqa: F401
 
     listed = {(e["file"], e["function"], e["line"], e["change"]): e["reason"] for e in _entries()}

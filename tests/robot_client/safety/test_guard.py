@@ -216,7 +216,7 @@ def test_the_lowest_grasp_of_the_twins_expert_meets_no_limit_of_space() -> None:
     """14 mm above the table, straight down; lower than that nothing in the twin is picked up."""
     kinematics, low = Kinematics(build_model()), HOME.copy()
     joints_of(low, "left")[:] = kinematics.joints_for("left", np.array([0.32, -0.1, 0.014]), pointing_down(0.3))
-    told, bits, lowest = _ramp(HOME, low, LIMITS)
+    told, bits, lowest = _ramp(HOME, low, LIMITS, 300)
     assert not bits & SPACE_BITS
     np.testing.assert_allclose(told.position, low, atol=1e-6)
     assert lowest["table_m"] == pytest.approx(0.014, abs=1e-3)
