@@ -64,7 +64,8 @@ class Plan:
 def bench_episodes(path: Path, plan: Plan, say: Callable[[str], None] = print) -> dict[str, Any]:
     """Measure, write `path`, and return what was written."""
     plan.check()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as name:  # on a disk, as episodes are, not in memory
         folder = Path(name)
         recording, episode = _record(folder, plan.seconds)
         result = {
@@ -80,7 +81,6 @@ def bench_episodes(path: Path, plan: Plan, say: Callable[[str], None] = print) -
         f"reading grows by less than {_MOST_GROWTH_MB:g} MB": reading["growth_mb"] < _MOST_GROWTH_MB,
     }
     result |= {"definition": _DEFINITION, "machine": machine()}
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     for line in _lines(result):
         say(line)

@@ -13,9 +13,9 @@ from typing import Final
 
 from contract.station import STATIONS
 from robot_client.holder.start import start_holders
-from robot_client.latency.settings import LatencySettings
+from robot_client.latency.settings import EXAMPLE, LatencySettings
 
-_EXAMPLE: Final = STATIONS / "yam_example.toml"
+_EXAMPLE: Final = STATIONS / f"{EXAMPLE}.toml"
 _END_S: Final = 3.0
 
 

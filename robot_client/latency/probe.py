@@ -16,13 +16,10 @@ _MOST_READINGS: Final = 2_000_000
 
 
 class Probe:
-    """`look` about once a millisecond. Reads what everybody may read; never commands.
+    """`look` about once a millisecond. Reads what everybody may read; never commands."""
 
-    `watch_images` only where images have a way to go: those of a dry run are stamped when they are read.
-    """
-
-    def __init__(self, rig: Rig, clock: Clock, watch_images: bool) -> None:
-        self._rig, self._clock, self._watch_images = rig, clock, watch_images
+    def __init__(self, rig: Rig, clock: Clock) -> None:
+        self._rig, self._clock = rig, clock
         self._newest_ns = -1
         self._stamps: list[int] = []
         self._velocities: list[NDArray[np.float64]] = []
@@ -44,7 +41,7 @@ class Probe:
             self._newest_ns = reading.stamp_ns
             self._stamps.append(reading.stamp_ns)
             self._velocities.append(reading.velocities)
-        for role, frame in self._rig.frames().items() if self._watch_images else ():
+        for role, frame in self._rig.frames().items():
             if self._seen.get(role) != frame.stamp_ns:
                 self._seen[role] = frame.stamp_ns
                 self.arrivals[role, frame.stamp_ns] = self._clock.now_ns()

@@ -57,8 +57,11 @@ class Session:
         if settings.rig == "ideal":
             return None
         station = load_station(settings.station)
-        config = RigConfig(station=settings.station, rig=settings.rig, run_dir=self._processes.rig_dir)
-        probe = Probe(make_rig(config, station, MonotonicClock()), MonotonicClock(), watch_images=settings.rig == "sim")
+        run_dir = str(self._processes.run_dir)
+        config = RigConfig(
+            station=settings.station, rig=settings.rig, run_dir=self._processes.rig_dir, frames_dir=run_dir
+        )
+        probe = Probe(make_rig(config, station, MonotonicClock()), MonotonicClock())
         probe.open()
         return probe
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from contract.errors import ConfigurationError
 from robot_client.demo.settings import RunSettings
 from robot_client.process_config import RigKind
 
-_MOST_S = 3600.0
+EXAMPLE: Final = "yam_example"
+_MOST_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class LatencySettings:
 
     rig: RigKind
     station: str
+    """Empty, for rig "yam": the example station on emulated motors."""
     server: str
     """Address of a running policy server; empty: serve `bundle` for the time of the bench."""
     bundle: Path | None
@@ -37,7 +40,7 @@ class LatencySettings:
         for name, value in (("seconds", self.seconds), ("start_every_s", self.start_every_s)):
             if not (math.isfinite(value) and 1.0 <= value <= _MOST_S):
                 raise ConfigurationError(name, expected=f"1 to {_MOST_S:g}", got=value)
-        self.run_settings().check()
+        replace(self, station=self.station or EXAMPLE).run_settings().check()
 
     def run_settings(self) -> RunSettings:
         """For the processes of the line."""
