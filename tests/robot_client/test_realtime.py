@@ -32,7 +32,7 @@ def test_a_refused_scheduler_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -
 def test_each_process_gets_another_isolated_core_and_none_is_pinned_to_a_shared_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Pinned to a shared core, the loop was woken up to 114 ms late while the other core was free."""
+    """Pinned to a core that other real-time processes used too, the loop was woken up to 114 ms late."""
     pinned: list[set[int]] = []
     monkeypatch.setattr("os.sched_setaffinity", lambda process, cores: pinned.append(cores))
     (tmp_path / "isolated").write_text("2-3\n")
