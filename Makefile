@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: bench-safety safety-sequences mutate bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results fuzz soak-server bench-ros ros-shutdown clean \
+.PHONY: bench-safety safety-sequences mutate bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results circle fuzz soak-server bench-ros ros-shutdown clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -95,6 +95,9 @@ refs: install-test ## accept the shipped policy's answers to the kept episode (l
 
 results: install-test ## statistics and docs/results/index.html from the stored raw results
 	@$(BIN)/yam-train analyse $(ARGS)
+
+circle: install-test ## the full circle: record 20 episodes, LeRobot, train a minute, publish, serve, run on the twin
+	@$(BIN)/python -m training.circle $(ARGS)
 
 clean: ## removes results of runs and benchmarks, and caches; keeps .venv, data and training (out/data, out/train)
 	rm -rf out/demo out/run out/bench .pytest_cache .hypothesis .mypy_cache .ruff_cache

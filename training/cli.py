@@ -46,21 +46,6 @@ def import_episodes(
     make(paths, out, size, stride, _say)
 
 
-def cosmos(folder: File, instructions: Path, out: Path, size: str = "cosmos_2b", seed: int = 0) -> None:
-    """A Cosmos-Predict2.5 pipeline folder as a checkpoint to fine-tune (docs/cosmos.md).
-
-    Args:
-        folder: with transformer/ and vae/, as diffusers saves them.
-        instructions: safetensors, one tensor (tokens, width) a sentence.
-        out: checkpoint folder to write; name it in `start` of a run of size "start".
-        size: canvas and head are those of this size.
-        seed: of the new head.
-    """
-    from training.cosmos import adopt_cosmos
-
-    _say(f"{out}: {adopt_cosmos(folder, instructions, out, size, seed).name}")
-
-
 def run(file: File, out: Path = Path("out/train"), threads: int = 1) -> None:
     """Train the run of a file, or go on where it was stopped.
 
@@ -160,7 +145,6 @@ def main() -> int:
             {
                 "demonstrations": demonstrations,
                 "import": import_episodes,
-                "cosmos": cosmos,
                 "run": run,
                 "publish": publish,
                 "evaluate": evaluate,

@@ -14,6 +14,7 @@ from training.adaptation import adapt
 from training.adopt import adopt
 from training.card import card_of
 from training.run import AS_START, Run
+from training.same_data import require_room, require_same_data
 from training.stages.action import ActionStage
 from training.stages.base import Stage
 from training.stages.foresight import ForesightStage
@@ -30,6 +31,8 @@ def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = pri
     team = Team()
     model = starting_model(run, say)
     materials = gather(run, model.config)
+    require_same_data(run, materials)
+    require_room(folder, model)
     if not run.start:
         told = fit_latent(model, materials, run.seed)
         say("latent: " + ", ".join(f"{name} {value:.3f}" for name, value in told.items()))

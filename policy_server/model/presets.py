@@ -89,6 +89,22 @@ def foresight() -> ModelConfig:
     )
 
 
+def small_grasper() -> ModelConfig:
+    """The grasper at twice the picture, wider and deeper, for training on a GPU (training/gpu/small.sh)."""
+    base = grasper()
+    return base.model_copy(
+        update={
+            "name": "small_grasper",
+            "canvas": _station_canvas(128),
+            "latent": base.latent.model_copy(update={"width": 48}),
+            "text": base.text.model_copy(update={"width": 128}),
+            "backbone": base.backbone.model_copy(
+                update={"layers": 6, "heads": 4, "patch": (1, 2, 2), "adaln_lora_dim": 64, "tap_block": 3}
+            ),
+        }
+    )
+
+
 def small() -> ModelConfig:
     """For a GPU: twice the picture, 480 tokens of 16 pixels at width 384."""
     return ModelConfig(
@@ -116,7 +132,7 @@ def cosmos_2b() -> ModelConfig:
     )
 
 
-PRESETS = {make.__name__: make for make in (tiny, tiny_once, grasper, foresight, small, cosmos_2b)}
+PRESETS = {make.__name__: make for make in (tiny, tiny_once, grasper, foresight, small_grasper, small, cosmos_2b)}
 
 
 def preset(name: str) -> ModelConfig:

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 import torch
 from diffusers import AutoencoderKLWan, CosmosTransformer3DModel
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from contract.errors import BundleError, ConfigurationError, VocabularyError
+from contract.errors import ConfigurationError, VocabularyError
 from policy_server.model import presets
 from policy_server.model.checkpoint import load_checkpoint
-from policy_server.model.config import ModelConfig
-from training.cosmos import adopt_cosmos
+from policy_server.model.config import HeadConfig
+from policy_server.model.cosmos.adopt import Wish, adopt
+from policy_server.model.cosmos.embeddings import Embeddings
+from policy_server.model.cosmos.folder import CosmosFolder
 from training.data.shard import EpisodeEntry, Recording, write_shard
 from training.run import ActionLoss, Optimisation, Run, VideoLoss
 from training.start import train
@@ -25,35 +27,21 @@ SAID = ("fold the towel", "put the cup on the shelf")
 LENGTH = 24
 
 
-def small() -> ModelConfig:
-    """cosmos_2b's structure on the tiny canvas with next to no head."""
-    full = presets.cosmos_2b()
-    return full.model_copy(
-        update={
-            "name": "cosmos_toy",
-            "canvas": presets.tiny().canvas,
-            "latent": full.latent.model_copy(update={"frames": 2}),
-            "text": full.text.model_copy(update={"length": 4}),
-            "backbone": full.backbone.model_copy(update={"kernel": "matmul"}),
-            "head": full.head.model_copy(
-                update={"width": 16, "layers": 1, "heads": 2, "head_dim": 8, "time_width": 8}
-            ),
-        }
-    )  # fmt: skip
-
-
 @pytest.fixture
-def pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A pipeline folder as diffusers saves it, and its instructions."""
-    monkeypatch.setitem(presets.PRESETS, "cosmos_toy", small)
+def start(tmp_path: Path) -> Path:
+    """The checkpoint that `yam-policy adopt` makes of a pipeline folder as diffusers saves it."""
     torch.manual_seed(0)
     CosmosTransformer3DModel(
         in_channels=17, out_channels=16, num_attention_heads=1, attention_head_dim=12, num_layers=2,
         text_embed_dim=8, adaln_lora_dim=4, max_size=(2, 8, 12), rope_scale=(1.0, 3.0, 3.0), extra_pos_embed_type=None,
     ).save_pretrained(tmp_path / "cosmos" / "transformer")  # fmt: skip
-    AutoencoderKLWan(base_dim=4, dim_mult=[1, 1, 1, 1], num_res_blocks=1).save_pretrained(tmp_path / "cosmos" / "vae")
-    save_file({said: torch.randn(3, 8) for said in SAID}, str(tmp_path / "instructions.safetensors"))
-    return tmp_path / "cosmos"
+    vae = AutoencoderKLWan(base_dim=4, dim_mult=[1, 1, 1, 1], num_res_blocks=1)
+    vae.save_pretrained(tmp_path / "cosmos" / "vae")
+    head = HeadConfig(kind="flow_transformer", width=16, layers=1, heads=2, head_dim=8, time_width=8)
+    wish = Wish(presets.tiny().canvas, head, tap_block=0, sigma=0.6, passes=1, frames=2)
+    embeddings = Embeddings(SAID, torch.randn(4, 8), torch.randn(len(SAID), 4, 8))
+    adopt(CosmosFolder(tmp_path / "cosmos"), wish, embeddings, None, tmp_path / "start")
+    return tmp_path / "start"
 
 
 def episode(number: int) -> Recording:
@@ -70,33 +58,19 @@ def episode(number: int) -> Recording:
 
 
 @pytest.fixture
-def make_run(pipeline: Path, tmp_path: Path) -> Callable[..., Run]:
-    """A run of two steps from the pipeline's checkpoint."""
-    adopt_cosmos(pipeline, tmp_path / "instructions.safetensors", tmp_path / "start", "cosmos_toy")
+def make_run(start: Path, tmp_path: Path) -> Callable[..., Run]:
+    """A run of two steps from that checkpoint."""
     write_shard(tmp_path / "data" / "shard-0000", [episode(number) for number in range(4)])
 
     def made(**action: object) -> Run:
         return Run(
-            name="cosmos", stage="action", data=(tmp_path / "data",), size="start", start=str(tmp_path / "start"),
+            name="cosmos", stage="action", data=(tmp_path / "data",), size="start", start=str(start),
             moment_every=1, bf16=False, optimisation=Optimisation(steps=2, batch=2, warmup_steps=1, ema=0.0),
             video=VideoLoss(pure_noise_share=1.0, mirror=0.0),
             action=ActionLoss(mirror=0.0, draws=2, lora_rank=2, **action),
         )  # fmt: skip
 
     return made
-
-
-def test_the_checkpoint_has_the_pipelines_weights_and_instructions(pipeline: Path, tmp_path: Path) -> None:
-    adopt_cosmos(pipeline, tmp_path / "instructions.safetensors", tmp_path / "start", "cosmos_toy")
-    loaded = load_checkpoint(tmp_path / "start")
-    assert loaded.config.backbone.layers == 2 and loaded.config.text.vocabulary == SAID
-    assert not loaded.card.trained
-    given = load_file(str(pipeline / "transformer" / "diffusion_pytorch_model.safetensors"))
-    own = loaded.model.backbone.dit.state_dict()
-    assert all(torch.equal(own[name], value) for name, value in given.items())
-    stored = load_file(str(tmp_path / "instructions.safetensors"))[SAID[1]]
-    text = loaded.model.instruction(torch.tensor([[2], [0]]))
-    assert torch.equal(text[0, :3], stored) and not text[0, 3:].any() and not text[1].any()
 
 
 def test_lora_fine_tunes_the_blocks_and_the_result_answers_an_observation(make_run, tmp_path: Path) -> None:
@@ -137,11 +111,15 @@ def test_data_with_too_few_pictures_is_named(make_run, tmp_path: Path) -> None:
         train(make_run(), tmp_path / "run", "test", lambda line: None)
 
 
-def test_a_folder_that_is_no_pipeline_is_named(pipeline: Path, tmp_path: Path) -> None:
-    (pipeline / "vae" / "config.json").unlink()
-    with pytest.raises(BundleError, match=r"vae/config.json"):
-        adopt_cosmos(pipeline, tmp_path / "instructions.safetensors", tmp_path / "start", "cosmos_toy")
-
-
 def replace_instruction(one: Recording, said: str) -> Recording:
     return replace(one, entry=replace(one.entry, instruction=said))
+
+
+def test_the_estimate_counts_the_additions_that_training_makes(make_run, start: Path) -> None:
+    from training.adaptation import adapt
+    from training.estimate import lora_parameters
+
+    model = load_checkpoint(start).model
+    adapt(model, make_run(adaptation="lora"))
+    made = sum(p.numel() for name, p in model.named_parameters() if ".lora_" in name)
+    assert lora_parameters(model.config, 2) == made > 0

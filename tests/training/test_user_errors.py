@@ -1,0 +1,101 @@
+"""What a person gets wrong is one line with the remedy, before hours are spent.
+
+Resume with another run: test_resume. Wrong folders, keys, shards: test_data. Cosmos folders: test_cosmos.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contract.errors import ConfigurationError, EpisodeError
+from training import cli
+from training.data import imported
+from training.data.imported import import_episodes
+from training.data.library import Library
+from training.data.shard import Shard
+from training.run import Run
+from training.start import train
+
+Usage = namedtuple("Usage", "total used free")
+
+
+class Filmed:
+    """An episode source with some cameras, that nobody reads any further."""
+
+    layout = "drawn"
+
+    def __init__(self, *roles: str) -> None:
+        self.path = Path("somewhere/episode_3")
+        self._roles = roles
+
+    def cameras(self) -> dict[str, float]:
+        return dict.fromkeys(self._roles, 30.0)
+
+
+def no_room(path: object) -> Usage:
+    return Usage(10**12, 10**12, 1000)
+
+
+def test_a_layout_that_nobody_knows_is_one_line_with_the_known_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "data.hdf5").write_bytes(b"x")
+    line = ["yam-train", "import", str(tmp_path / "mine"), "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", line)
+    assert cli.main() == 2
+    said = capsys.readouterr().err.strip().splitlines()
+    assert len(said) == 1 and "LeRobot" in said[0] and "data.hdf5" in said[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_camera_is_named_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = [Filmed("top", "left_wrist", "right_wrist"), Filmed("top", "left_wrist")]
+    monkeypatch.setattr(imported, "episodes_at", lambda path: sources)
+    with pytest.raises(EpisodeError, match=r"episode_3.*no right_wrist.*record with that camera"):
+        import_episodes([tmp_path], tmp_path / "out", "toy")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_said_before_the_first_step(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", no_room)
+    with pytest.raises(ConfigurationError, match=r"disk of .*free some space"):
+        train(run, tmp_path / "run", "test", lambda line: None)
+    assert not (tmp_path / "run").exists()
+
+
+def test_statistics_of_other_data_are_refused_by_channel(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Degrees instead of radians, or another order of channels: every action of the trained head would be wrong."""
+    start = train(run, tmp_path / "first", "test", lambda line: None, stop_at=1)
+    again = run.model_copy(update={"name": "again", "start": str(start)})
+    train(again, tmp_path / "again", "test", lambda line: None, stop_at=1)
+    read = Library.__init__
+
+    def in_degrees(self: Library, folders: object, shards: object = ()) -> None:
+        read(self, folders, shards)  # type: ignore[arg-type]
+        turned = {
+            id(one.shard): Shard(
+                one.shard.folder,
+                one.shard.frames,
+                np.degrees(one.shard.joints),
+                np.degrees(one.shard.targets),
+                one.shard.phases,
+                one.shard.episodes,
+            )
+            for one in self.demonstrations
+        }
+        self.demonstrations = [type(one)(turned[id(one.shard)], one.entry, one.number) for one in self.demonstrations]
+
+    monkeypatch.setattr(Library, "__init__", in_degrees)
+    other = again.model_copy(update={"name": "other"})
+    with pytest.raises(ConfigurationError, match=r"statistics of state left_joint1.*fresh_head"):
+        train(other, tmp_path / "other", "test", lambda line: None, stop_at=1)
+    train(other.model_copy(update={"fresh_head": True}), tmp_path / "fresh", "test", lambda line: None, stop_at=1)
