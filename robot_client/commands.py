@@ -16,8 +16,8 @@ from robot_client.soak.command import soak
 
 app = tyro.extras.SubcommandApp()
 app.command(bench, name="bench", help="Measure the robot side.")
-app.command(faults, name="faults")
-app.command(soak, name="soak")
+app.command(faults)
+app.command(soak)
 app.command(episode, name="episode", help="Look at, repair and replay recorded episodes.")
 
 

@@ -127,7 +127,8 @@ class History:
     def replan_rate_hz(self) -> float:
         """Answered replans per second."""
         times_s = self.replan_times_s()
-        return (len(times_s) - 1) / (times_s[-1] - times_s[0]) if len(times_s) > 1 else 0.0
+        span_s = float(times_s[-1] - times_s[0]) if len(times_s) else 0.0
+        return (len(times_s) - 1) / span_s if span_s > 0.0 else 0.0
 
     def branches(self) -> list[int]:
         """Branches run, per replan."""
