@@ -1,7 +1,8 @@
 """`leader`: a person's arms for teleoperation: as JointState on topics, or a leader device of `robot_client.teleop`.
 
 configure opens, activate lets the loop see the leader's samples, deactivate lets them grow old, which the loop answers
-by holding. A device has a process of its own, from activate to deactivate. The loop itself decides when the leader drives: a person calls ~/teleop of the client.
+by holding. A device has a process of its own, from activate to deactivate. The loop itself decides when the leader
+drives: a person calls ~/teleop of the client.
 """
 
 from __future__ import annotations
