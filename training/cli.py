@@ -76,6 +76,19 @@ def publish(checkpoint: File, bundle: File) -> None:
     export(checkpoint, bundle, _say)
 
 
+def strength(bundle: File, w_max: float) -> None:
+    """Make adaptive guidance of a strength the bundle's default; choose it on seen pairs (evaluate --guidance).
+
+    Args:
+        bundle: bundle folder.
+        w_max: largest scale, of language and plan guidance alike; 0 = none.
+    """
+    from training.publish import set_strength
+
+    guidance = set_strength(bundle, w_max).guidance
+    _say(f"{bundle}: guidance {guidance.mode}, scales up to {guidance.w_lang_max:g}")
+
+
 def evaluate(
     bundle: File,
     rotation: int = 0,
@@ -147,6 +160,7 @@ def main() -> int:
                 "import": import_episodes,
                 "run": run,
                 "publish": publish,
+                "strength": strength,
                 "evaluate": evaluate,
                 "analyse": analyse,
             }

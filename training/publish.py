@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from contract.errors import BundleError
-from contract.manifest import BundleManifest, TrCalibration
+from contract.manifest import BundleManifest, Guidance, TrCalibration
 from policy_server.bundle import read_manifest
 from policy_server.bundle_writer import set_calibration, write_manifest
 from policy_server.export.bundle import export_bundle
@@ -46,6 +46,15 @@ def calibrate(bundle: Path, outcomes: Sequence[dict[str, Any]], engine_id: str, 
             source=source,
         ),
     )
+
+
+def set_strength(bundle: Path, w_max: float) -> BundleManifest:
+    """Make adaptive guidance of that largest scale, on language and on the plan alike, the bundle's default."""
+    manifest = read_manifest(bundle)
+    settings = {**manifest.guidance.model_dump(), "mode": "adaptive", "w_lang_max": w_max, "w_plan_max": w_max}
+    updated = manifest.model_copy(update={"guidance": Guidance.model_validate(settings)})
+    write_manifest(bundle, updated)
+    return updated
 
 
 def note_scores(bundle: Path, scores: dict[str, float]) -> BundleManifest:

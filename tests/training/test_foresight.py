@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from policy_server.bundle import read_manifest
 from policy_server.model import presets
 from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.config import ModelConfig
@@ -17,6 +19,7 @@ from robot_client.twin.tasks import TASKS
 from training.adopt import adopt
 from training.data.library import Library
 from training.looking import future_looking_loss, token_shares
+from training.publish import set_strength
 from training.run import Run
 from training.stages.base import Chance
 from training.stages.materials import by_pair, evenly
@@ -122,3 +125,11 @@ def test_a_fresh_head_is_new_and_the_rest_is_that_of_the_start(foresight: Run, t
     old = load_checkpoint(start).model
     assert not torch.equal(fresh.head.out.weight, old.head.out.weight)
     assert torch.equal(fresh.latent.stem[0].weight, old.latent.stem[0].weight)
+
+
+def test_a_strength_becomes_the_default_of_a_bundle_and_nothing_else_changes(tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).parents[2] / "bundles" / "trained-gate" / "policy.toml", tmp_path)
+    before = read_manifest(tmp_path)
+    after = set_strength(tmp_path, 0.4)
+    assert (after.guidance.w_lang_max, after.guidance.w_plan_max, after.guidance.mode) == (0.4, 0.4, "adaptive")
+    assert read_manifest(tmp_path) == after == before.model_copy(update={"guidance": after.guidance})
