@@ -15,8 +15,9 @@ from contract.types import GuidanceMode
 ABOUT: Final = "about.toml"
 IMAGINED: Final = "imagined.jsonl"
 """Imagined beside executed video; other lines than outcomes (training.analyse.imagined)."""
-Use = Literal["headline", "ablation", "guidance", "sweep", "choice", "earlier"]
-"""What the outcomes may be counted for. headline: the policy that ships and its sister seeds. choice: settings were
+Use = Literal["headline", "gate", "ablation", "guidance", "sweep", "choice", "earlier"]
+"""What the outcomes may be counted for. headline: the policy that
+the page is about, with its sister seeds. gate: the policy that passed the gate. choice: settings were
 chosen with them, so they prove nothing. earlier, or none: kept for the record only."""
 _NAME: Final = re.compile(
     r"rotation(?P<rotation>\d)-(?P<future>[a-z]+)(-(?P<guidance>off|constant|adaptive|inverted)(-(?P<w_max>[0-9.]+))?)?(-(?P<through>client))?"
@@ -31,6 +32,8 @@ class Cell(BaseModel):
     file: str
     policy: str
     """Name of the weights."""
+    family: str = ""
+    """What policies have in common that differ by training seed only; empty: the policy's name."""
     what: str = ""
     """One sentence for people."""
     use: tuple[Use, ...]
@@ -50,6 +53,11 @@ class Cell(BaseModel):
     sigma: float | None = None
     horizon: int | None = None
     """Rows of a chunk; the future that the head may look at is as long."""
+
+    @property
+    def kin(self) -> str:
+        """The family, or the policy that has none."""
+        return self.family or self.policy
 
     @property
     def method(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from contract.errors import ConfigurationError
 from training.analyse.entry import Entry, entry, rate_of
 from training.analyse.outcomes import Results, Tried, of_split
 from training.analyse.paired import success_difference
@@ -16,7 +17,7 @@ from training.analyse.rank_correlation import LEAST_POINTS, spearman
 from training.analyse.resampling import Estimate
 from training.data.shard import PHASES
 
-FUTURES: Final = ("kept", "masked", "swapped", "moved")
+FUTURES: Final = ("kept", "masked", "swapped", "moved", "reworded")
 VARIANTS: Final = ("head_without_future", "backbone_without_video_loss", "behaviour_cloning")
 GUIDANCE: Final = ("off", "constant", "adaptive", "inverted")
 SPLITS: Final = ("id", "ood")
@@ -27,15 +28,16 @@ _NO_PROBE: Final = "not noted (evaluate --probe)"
 def findings(results: Results) -> dict[str, Any]:
     """The content of results.json."""
     kept = results.tried("headline", future="kept", guidance="off", rotation=0)
-    masked = results.tried("headline", future="masked", guidance="off", rotation=0)
+    gate = results.tried("gate", future="masked", guidance="off", rotation=0)
     return {
-        "id_success": {**_success(kept, "id"), "future_masked": _success(masked, "id")},
+        "id_success": {**_success(kept, "id"), "gate_future_masked": _success(gate, "id")},
         "ood_success": {mode: _best_of(results, mode, "ood") for mode in GUIDANCE},
         "ablation": _ablation(results),
         "tr_phase_effect": _phases(kept),
         "tr_ood_spearman": _sweep(results),
         "guidance": _guidance(results),
         "through_client": _client(results),
+        "other_policies": _others(results),
         "rotations": {str(rotation): _rotation(results, rotation) for rotation in range(4)},
         "policy": _policy(results),
     }
@@ -50,10 +52,34 @@ def _seeds(tried: Sequence[Tried]) -> dict[str, Any]:
     return {"training_seeds": len({one.head_seed for one in tried}), "layout_seeds": len({one.seed for one in tried})}
 
 
+def _family(results: Results) -> str:
+    """The one that the headline is about. Raises `ConfigurationError` when it would be about two."""
+    families = list(dict.fromkeys(cell.kin for cell, _ in results.where("headline")))
+    if len(families) > 1:
+        raise ConfigurationError(
+            "headline of the results",
+            expected="one policy with its sister seeds",
+            got=", ".join(families),
+            remedy='take "headline" out of `use` of the others, or give sister seeds one `family`',
+        )
+    return families[0] if families else ""
+
+
+def _others(results: Results) -> dict[str, dict[str, dict[str, Entry]]]:
+    """Policies that the headline is not about: success by future."""
+    told: dict[str, dict[str, dict[str, Entry]]] = {}
+    for cell, tried in results.cells:
+        counts = {"gate", "ablation", "earlier", "sweep"} & set(cell.use) and "headline" not in cell.use
+        if counts and cell.guidance == "off" and cell.variant == "main" and cell.through == "rows":
+            named = told.setdefault(f"{cell.policy}, rotation {cell.rotation}", {})
+            named[cell.future] = {split: _success(tried, split) for split in SPLITS}
+    return told
+
+
 def _policy(results: Results) -> dict[str, Any]:
     cells = [cell for cell, _ in results.where("headline")]
     return {
-        "name": ", ".join(dict.fromkeys(cell.policy for cell in cells)),
+        "name": _family(results),
         "training_seeds": sorted({cell.head_seed for cell in cells}),
     }
 
@@ -69,22 +95,31 @@ def _best_of(results: Results, mode: str, split: str) -> Entry:
 
 def _methods(results: Results, mode: str) -> dict[str, list[Tried]]:
     by_method: dict[str, list[Tried]] = defaultdict(list)
+    family = _family(results)
     use = "headline" if mode == "off" else "guidance"
     for cell, tried in results.where(use, future="kept", guidance=mode, rotation=0, variant="main"):
-        by_method[cell.method] += tried
+        if cell.kin == family:
+            by_method[cell.method] += tried
     return by_method
 
 
 def _ablation(results: Results) -> dict[str, Any]:
-    reference = results.tried("ablation", variant="main", future="kept", guidance="off", rotation=0)
+    reference = results.tried("headline", variant="main", future="kept", guidance="off", rotation=0)
     told: dict[str, Any] = {}
     for future in FUTURES:
-        tried = results.tried("ablation", variant="main", future=future, guidance="off", rotation=0)
+        tried = results.tried("headline", variant="main", future=future, guidance="off", rotation=0)
         told[future] = _compared(tried, reference if future != "kept" else [])
+        if future == "reworded":
+            told[future] |= {f"{split}_did_the_other_job": _obeyed(tried, split) for split in SPLITS}
     for variant in VARIANTS:
         tried = results.tried("ablation", variant=variant, guidance="off", rotation=0)
         told[variant] = _compared(tried, reference)
     return told
+
+
+def _obeyed(tried: Sequence[Tried], split: str) -> Entry:
+    """How often the arms did what was imagined instead of what was said."""
+    return entry(rate_of([bool(one.obeyed) for one in of_split(tried, split) if one.obeyed is not None]))
 
 
 def _compared(tried: Sequence[Tried], reference: Sequence[Tried]) -> dict[str, Entry]:

@@ -28,6 +28,8 @@ class Tried:
     replan_ms: tuple[float, ...]
     mask_effect: tuple[float, ...]
     swap_effect: tuple[float, ...]
+    obeyed: bool | None = None
+    """With a future imagined under another instruction: whether the arms did that other job instead."""
 
     @property
     def key(self) -> tuple[int, str, str, str, int]:
@@ -98,4 +100,5 @@ def _tried(line: dict[str, Any], head_seed: int) -> Tried:
     if any(values[name] and len(values[name]) != len(values["phases"]) for name in lists):
         raise ValueError("lists of different lengths")
     names = ("split", "object", "receptacle", "seed", "success", "misplaced")
-    return Tried(head_seed=head_seed, **{name: line[name] for name in names}, **values)
+    facts = {name: line[name] for name in names}
+    return Tried(head_seed=head_seed, obeyed=line.get("obeyed"), **facts, **values)

@@ -21,11 +21,15 @@ def standardised_difference(tried: Iterable[Tried], reading: Reading = "ratios")
     """Cohen's d, planning minus contact: difference of means over the pooled deviation of replans.
 
     The interval resamples whole episodes' clusters, because replans of one episode are alike. None when a side has
-    fewer than two replans.
+    fewer than two replans, or all are alike.
     """
     sums, count = _sums(tried, reading)
     totals = np.sum(list(sums.values()), axis=0) if sums else np.zeros(6)
-    return bootstrap(sums, cohens_d, count) if min(totals[0], totals[3]) >= 2 else None
+    if min(totals[0], totals[3]) < 2:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.isfinite(cohens_d(totals))
+    return bootstrap(sums, cohens_d, count) if spread else None
 
 
 def mean_over(tried: Iterable[Tried], reading: Reading, phases: Sequence[str]) -> Estimate | None:

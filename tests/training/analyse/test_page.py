@@ -85,6 +85,29 @@ def test_a_future_that_matters_is_said_to_matter_and_one_that_does_not_is_not(tm
     assert "the video does not help" in pages[1] and "uses its future" not in pages[1]
 
 
+def test_arms_that_do_the_imagined_job_instead_are_counted(tmp_path: Path) -> None:
+    kept = "".join(line("id", i, True) for i in range(12))
+    other = "".join(line("id", i, False, reworded="put the red cube in the bin", obeyed=i < 9) for i in range(12))
+    folder(tmp_path / "raw", "a", 'use = ["headline", "ablation"]\n', rotation0__kept=kept, rotation0__reworded=other)
+    analyse_results(tmp_path / "raw", tmp_path / "out", lambda text: None)
+    told = json.loads((tmp_path / "out" / "results.json").read_text())["ablation"]["reworded"]
+    assert told["id_did_the_other_job"]["value"] == 0.75 and told["id_did_the_other_job"]["count"] == 12
+    assert told["id_minus_reference"]["value"] == -1.0
+    assert "did the other in 9/12 = 75.0 %" in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_two_policies_are_never_pooled_into_one_headline(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    other = folder(tmp_path, "b", 'use = ["headline"]\n', rotation0__kept=line("id", 1, False))
+    (other / "about.toml").write_text('policy = "other"\nhead_seed = 2\nuse = ["headline"]\n')
+    with pytest.raises(ConfigurationError, match="toy, other"):
+        findings(read_results(tmp_path))
+    for name, policy in (("a", "toy"), ("b", "other")):
+        about = f'policy = "{policy}"\nfamily = "both"\nhead_seed = {len(policy)}\nuse = ["headline"]\n'
+        (tmp_path / name / "about.toml").write_text(about)
+    assert findings(read_results(tmp_path))["id_success"]["training_seeds"] == 2
+
+
 def test_results_that_chose_a_setting_are_not_counted_for_it(tmp_path: Path) -> None:
     folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
     folder(tmp_path, "b", 'use = ["choice"]\n', rotation0__kept__adaptive=line("ood", 1, True))

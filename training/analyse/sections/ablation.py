@@ -14,6 +14,7 @@ NAMES = {
     "masked": "future masked",
     "swapped": "future of another instruction",
     "moved": "future of another moment",
+    "reworded": "future reworded, same scene",
     "head_without_future": "head trained without future",
     "backbone_without_video_loss": "backbone without video loss",
     "behaviour_cloning": "behaviour cloning",
@@ -37,29 +38,45 @@ def section(found: dict[str, Any], results: Results) -> Section:
     body = intervals(marks, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), "%")
     if rows:
         body += table(("minus the policy as served, same layouts and noise", "seen pairs", "held-out pairs"), rows)
+    others = [
+        (name, NAMES[future], rate_text(rates["id"]), rate_text(rates["ood"]))
+        for name, futures in found["other_policies"].items()
+        for future, rates in futures.items()
+    ]
+    if others:
+        body += paragraph("Other policies, for comparison (not in results.json's ablation):", soft=True)
+        body += table(("policy", "future", "seen pairs", "held-out pairs"), others)
     return Section(
         "Ablation: kept, masked, swapped, never had",
         state_of([arms[arm]["id"] for arm in (*FUTURES, *VARIANTS)]),
-        _answer(arms),
+        _answer(arms) + _other_job(arms["reworded"]),
         body + paragraph("Blue: seen pairs. Orange: held-out pairs.", soft=True),
     )
 
 
 def _answer(arms: dict[str, Any]) -> str:
-    tested = [arm for arm in ("masked", "swapped", "moved") if arms[arm]["id"]["value"] is not None]
+    tested = [arm for arm in ("masked", "swapped", "moved", "reworded") if arms[arm]["id"]["value"] is not None]
     if not tested:
         return "Not run."
     if not any(_tried(arms[arm]) for arm in tested):
         return "No trials with the same seeds as the policy as served, so nothing can be compared."
     hurt = [NAMES[arm] for arm in tested if _hurts(arms[arm])]
     if hurt:
-        return f"The policy uses its future: success falls with {' and '.join(hurt)}."
+        return f"The policy uses its future: success falls with {', '.join(hurt)}."
     worst = min(arms[arm][f"{split}_minus_reference"]["interval"][0] for arm in tested for split in _tried(arms[arm]))
     return (
         f"No effect of the future on success was found: {', '.join(NAMES[arm] for arm in tested)} "
         "differ from the policy as served by no more than noise, so as far as this shows, the video does not help. "
         f"A loss of up to {-100 * min(worst, 0):.0f} points is not ruled out."
     )
+
+
+def _other_job(rates: dict[str, Any]) -> str:
+    """The plainest sign of use: told one thing, shown the future of another, the arms do the other."""
+    seen = rates["id_did_the_other_job"]
+    if seen["value"] is None:
+        return ""
+    return f" Told one job and shown the imagined future of another, the arms did the other in {rate_text(seen)}."
 
 
 def _tried(rates: dict[str, Any]) -> list[str]:

@@ -22,10 +22,10 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 def section(found: dict[str, Any], results: Results) -> Section:
     """Rates, and how each pair did."""
     seen, unseen = found["id_success"], found["ood_success"]["off"]
-    masked = seen["future_masked"]
+    masked = seen["gate_future_masked"]
     marks = [
         mark("seen pairs, as served", seen, rate_text(seen)),
-        mark("seen pairs, future masked (gate)", masked, rate_text(masked)),
+        mark("gate policy, seen pairs, future masked", masked, rate_text(masked)),
         mark("held-out pairs, as served", unseen, rate_text(unseen), "orange"),
     ]
     for rotation, rates in found["rotations"].items():
@@ -50,15 +50,16 @@ def _enough(seen: Entry) -> bool:
 
 
 def _answer(found: dict[str, Any]) -> str:
-    masked = found["id_success"]["future_masked"]
+    seen, unseen = rate_text(found["id_success"]), rate_text(found["ood_success"]["off"])
+    served = f"As served: seen pairs {seen}, held-out pairs {unseen}. "
+    masked = found["id_success"]["gate_future_masked"]
     if masked["value"] is None:
-        return "Not run."
+        return f"{served}The gate: not run."
     low = masked["interval"][0]
     sure = "" if low >= GATE else f"; the interval reaches down to {100 * low:.0f} %"
     gate = "reached" if masked["value"] >= GATE else "NOT reached"
     return (
-        f"The gate (90 % of seen pairs from current-frame tokens alone) is {gate}: {rate_text(masked)}{sure}. "
-        f"Held-out pairs: {rate_text(found['ood_success']['off'])}."
+        f"{served}The gate (90 % of seen pairs from current-frame tokens alone) is {gate}: {rate_text(masked)}{sure}."
     )
 
 

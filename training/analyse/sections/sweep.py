@@ -19,7 +19,8 @@ def section(found: dict[str, Any], results: Results) -> Section:
             f"At least {told['wanted_points']} designs (adaptation x sigma x horizon) are wanted; none was evaluated."
         )
         return Section("Temporal Ratio against the ID-OOD gap", "not run", "Not run.", body)
-    chart = scatter([(one["tr"], one["gap"], _name(one)) for one in whole], "mean TR on seen pairs", "ID - OOD success")
+    marks = [(one["tr"], one["gap"], _name(one)) for one in whole]
+    chart = scatter(marks, "mean TR on seen pairs", "ID - OOD success") if len(whole) > 1 else ""
     rows = [
         (_name(one), f"{one['tr']:.3f}", rate_text(one["id"]), rate_text(one["ood"]), f"{100 * one['gap']:+.1f}")
         for one in whole
