@@ -6,11 +6,13 @@ from typing import Final
 
 from robot_client.clock import NS_PER_S
 from robot_client.modes import TORQUE_ON, Event, Mode
-from robot_client.pilot import Pilot
+from robot_client.pilot import PERSON_EVENTS, Pilot
 
 LONGEST_NS: Final = 6 * NS_PER_S
 """From the wish to end to the last command. The arms hold where they are when it runs out."""
-_SETS_OFF: Final = frozenset({"enable", "engage", "replay", "home", "park"})
+_SETS_OFF: Final = frozenset(
+    act for act, event in PERSON_EVENTS.items() if event in (Event.ENABLE, Event.ENGAGE, Event.PARK)
+)
 """What a person may not do any more once the end has begun: it moves arms that are about to be left."""
 
 

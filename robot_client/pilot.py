@@ -18,7 +18,7 @@ from robot_client.sources.policy import PolicySource
 from robot_client.sources.shared import SharedSource
 from robot_client.teleop.source import TeleopSource
 
-_PERSON: Final[Mapping[str, Event]] = {
+PERSON_EVENTS: Final[Mapping[str, Event]] = {
     "enable": Event.ENABLE,
     "relax": Event.RELAX,
     "power_off": Event.POWER_OFF,
@@ -32,6 +32,7 @@ _PERSON: Final[Mapping[str, Event]] = {
     "home": Event.PARK,
     "park": Event.PARK,
 }
+"""A person's act -> what it is to the mode; other acts change nothing by themselves."""
 _MISSING: Final[Mapping[str, str]] = {
     "engage": "no policy server has answered yet",
     "replay": "no episode was given",
@@ -146,13 +147,13 @@ class Pilot:
         source = self._source_of(event)
         if act in _MISSING and source is None:
             self.refuse(f"{act} refused: {_MISSING[act]}")
-        elif _PERSON[act] not in TABLE[before.mode]:
+        elif PERSON_EVENTS[act] not in TABLE[before.mode]:
             self.refuse(f"{act} changes nothing in {before.mode.value}")
         elif isinstance(source, Refuses) and (why := source.refusal(event.text, moment)):
             self.refuse(why)
         else:
             driver = self._chosen(source, event)
-            self.happens(_PERSON[act], f"{act} by a person")
+            self.happens(PERSON_EVENTS[act], f"{act} by a person")
             if driver is not None and self.state.mode in (Mode.HANDOFF, Mode.PARK):
                 self._driver = driver
 

@@ -13,12 +13,23 @@ from robot_client.local_messages import LoopStatus
 from robot_client.pacer import Beat
 from robot_client.rigs.base import Stop
 from robot_client.rigs.ideal import IdealRig
-from tests.robot_client.stage import HOME, Stage, line, steady, travel
+from robot_client.safety.limits import limits_of
+from robot_client.sources.pose import PoseSource
+from robot_client.teleop.scripted import ScriptedLeader
+from robot_client.teleop.source import TeleopSource
+from tests.robot_client.stage import HOME, STATION, Stage, line, steady, travel
 
 
 def _moving(observation: Observation) -> np.ndarray:
     rows = line(HOME, 0.005, observation.first_row, 16 - len(observation.prefix))
     return rows * JOINT_MASK + HOME * ~JOINT_MASK
+
+
+_LIMITS = limits_of(STATION.safety, 0.01)
+
+
+def _hand(stage: Stage) -> TeleopSource:
+    return TeleopSource(ScriptedLeader(stage.clock, lambda now_ns: HOME + 0.2 * JOINT_MASK), STATION.teleop, _LIMITS)
 
 
 def _driven() -> Stage:
@@ -27,10 +38,14 @@ def _driven() -> Stage:
     return stage
 
 
-@pytest.mark.parametrize("act", ["engage", "home", "replay"])
+@pytest.mark.parametrize("act", ["engage", "home", "replay", "teleop", "external"])
 def test_nothing_sets_the_arms_off_again_once_the_run_is_ending(act: str) -> None:
-    """ "engage" after "finish" handed the arms back to the policy, which moved them until the end's 6 s ran out."""
+    """ "engage" after "finish" handed the arms back to the policy, which moved them until the end's 6 s ran out.
+
+    "teleop" and "external", which came later, did the same to a leader and to a trajectory.
+    """
     stage = _driven()
+    stage.process.pilot.teleop, stage.process.pilot.external = _hand(stage), PoseSource("external", HOME, _LIMITS, 0.5)
     stage.person("finish")
     stage.run_until(lambda: stage.mode == "PARK", 2.0)
     stage.person(act)
