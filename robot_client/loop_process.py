@@ -114,6 +114,7 @@ class LoopProcess:
             leaving.callback(self._rig.close)
             if self.leader is not None:
                 leaving.callback(self.leader.close)
+                self.leader.open()
             leaving.callback(self._last_status)
             leaving.callback(self.reporter.flush)
             leaving.push(self._hold_after)

@@ -71,6 +71,6 @@ class LeaderThread:
 
     def _read(self) -> LeaderSample:
         try:
-            return self._device.read(self._mail.goal())
+            return self._device.read(self._mail.goal(self._clock.now_ns()))
         except StackError as error:
             return LeaderSample(np.full(SIZE, np.nan), self._clock.now_ns(), trouble=str(error))
