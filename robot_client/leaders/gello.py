@@ -39,6 +39,8 @@ class GelloLeader:
         self._encoders: dict[Arm, PassiveJointEncoder] = {}
         self._shown = np.full(SIZE, np.nan)
         self._good_ns: dict[Arm, int] = {}
+        self._opened: dict[Arm, bool] = {}
+        """Clutch as it was last heard: an encoder that misses one answer does not close it."""
 
     def open(self) -> None:
         """Raises `RigError` naming bus and encoder when one does not answer."""
@@ -61,17 +63,19 @@ class GelloLeader:
                 )
 
     def read(self, goal: object) -> LeaderSample:
-        troubles, buttons = [], 0
+        troubles, pressed = [], False
         for arm in self._units:
             reports = self._ask(arm, _REPORT_S)
             missing = self._missing(arm, reports)
             if missing:
                 troubles.append(f"bus {self._units[arm].channel}: no answer of {missing}")
             else:
-                buttons |= self._take(arm, reports)
+                buttons = self._take(arm, reports)
+                pressed = pressed or bool(buttons & _DEAD_MAN)
+                self._opened[arm] = bool(buttons & _CLUTCH_OPEN)
         stamps = [self._good_ns.get(arm, 0) for arm in self._units]
-        pressed, opened = bool(buttons & _DEAD_MAN), bool(buttons & _CLUTCH_OPEN)
-        return LeaderSample(self._shown.copy(), min(stamps), pressed, not opened, "; ".join(troubles))
+        closed = not any(self._opened.values())
+        return LeaderSample(self._shown.copy(), min(stamps), pressed, closed, "; ".join(troubles))
 
     def close(self) -> None:
         """Nothing in it moves."""

@@ -109,6 +109,22 @@ def test_an_encoder_that_falls_silent_lets_the_reading_grow_old_and_is_named(wir
     leader.close()
 
 
+def test_an_open_clutch_stays_open_while_an_encoder_is_silent_and_a_dead_man_does_not(wires: dict[str, Wire]) -> None:
+    """One missing answer read as "no button pressed", which closes the clutch: the follower began to ramp to a hand
+    that was on its way elsewhere."""
+    leader = _gello("left")
+    leader.open()
+    wires["left"].encoders.buttons = 3
+    assert not _read(leader).clutch
+    wires["left"].encoders.silent.add(2)
+    sample, end = leader.read(None), time.monotonic() + 10.0
+    while sample.trouble != "bus can_lead_l: no answer of encoder 2" and time.monotonic() < end:
+        sample = leader.read(None)
+    assert sample.trouble == "bus can_lead_l: no answer of encoder 2"
+    assert (sample.clutch, sample.dead_man) == (False, False)
+    leader.close()
+
+
 def test_a_bus_that_is_not_there_is_refused_by_name() -> None:
     """B32 (b)"""
     with redirected(Network()), pytest.raises(RigError, match="bus can_lead_l"):
