@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
 from contract.arms import Arms
+from contract.calibration import Calibration
 from contract.errors import StationError
 from contract.layout import ARMS, JOINTS_PER_ARM, pack
 from contract.server_info import Row, Strict
@@ -92,7 +94,7 @@ class Camera(Strict):
     width: Annotated[int, Field(ge=1, le=4096)]
     rate_hz: PositiveFloat
     latency_ms: Annotated[float, Field(ge=0.0)] = 0.0
-    """Exposure to arrival, for images whose own stamp cannot be used."""
+    """Exposure to arrival, for images whose own stamp cannot be used; a calibrated latency takes its place."""
 
 
 class Timing(Strict):
@@ -129,6 +131,8 @@ class Station(Strict):
     """Only, and always, for real arms."""
     teleop: Teleop = Teleop()
     watchdogs: Watchdogs = Watchdogs()
+    calibration: Calibration | None = None
+    """Written by `yam-calibrate`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Station:
@@ -148,6 +152,9 @@ class Station(Strict):
         unknown = set(self.watchdogs.cameras_ms) - {camera.role for camera in self.cameras}
         if unknown:
             raise ValueError(f"watchdogs.cameras_ms of {sorted(unknown)}: no such camera role")
+        unknown = (self.calibration.roles() if self.calibration else set()) - {camera.role for camera in self.cameras}
+        if unknown:
+            raise ValueError(f"calibration of {sorted(unknown)}: no such camera role")
         for name in ("home", "park"):
             pose = getattr(self.poses, name).vector()
             lower = self.safety.vectors("lower_rad", 0.0)
@@ -155,6 +162,19 @@ class Station(Strict):
             if (pose < lower).any() or (pose > upper).any():
                 raise ValueError(f"pose {name} is outside the limits")
         return self
+
+    def sha256(self) -> str:
+        """Identity of everything in the file, the calibration too; comments do not count."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def with_latencies(self) -> Station:
+        """The station with each calibrated camera's latency where its readers look for it."""
+        measured = self.calibration.latencies.cameras if self.calibration else {}
+        cameras = tuple(
+            c.model_copy(update={"latency_ms": measured[c.role].latency_ms}) if c.role in measured else c
+            for c in self.cameras
+        )
+        return self.model_copy(update={"cameras": cameras})
 
 
 def load_station(name_or_path: str) -> Station:
@@ -168,7 +188,7 @@ def load_station(name_or_path: str) -> Station:
             "station", expected=f"one of {known}, or a .toml file", got=name_or_path, remedy="check the name"
         )
     try:
-        return Station.model_validate(read_toml(path))
+        return Station.model_validate(read_toml(path)).with_latencies()
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in fault["loc"]) or "station"

@@ -9,6 +9,7 @@ from typing import Final
 import mujoco
 
 from robot_client.twin.arms import add_arms
+from robot_client.twin.board import BoardPicture, add_board
 from robot_client.twin.cameras import DEFAULT_SIZES, Size, add_cameras, checked_sizes
 from robot_client.twin.props import add_places, add_things
 from robot_client.twin.station import station_spec
@@ -17,8 +18,13 @@ from robot_client.twin.surroundings import add_surroundings
 STEP_S: Final = 0.005
 
 
-def build_model(sizes: Mapping[str, Size] = DEFAULT_SIZES, cache: Path | None = None) -> mujoco.MjModel:
-    """Compile the twin. `ConfigurationError` when i2rt is missing or a size is out of range."""
+def build_model(
+    sizes: Mapping[str, Size] = DEFAULT_SIZES, cache: Path | None = None, board: BoardPicture | None = None
+) -> mujoco.MjModel:
+    """Compile the twin, with a calibration board if there is one to show (`board.show_board`).
+
+    `ConfigurationError` when i2rt is missing or a size is out of range.
+    """
     checked = checked_sizes({**DEFAULT_SIZES, **sizes})
     spec = station_spec(cache)
     spec.modelname = "yam_twin"
@@ -27,6 +33,8 @@ def build_model(sizes: Mapping[str, Size] = DEFAULT_SIZES, cache: Path | None = 
     add_places(spec)
     add_things(spec)
     add_cameras(spec, checked)
+    if board is not None:
+        add_board(spec, board)
     _set_solver(spec)
     return spec.compile()
 

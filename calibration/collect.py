@@ -1,0 +1,81 @@
+"""Collecting views: the arm turns about a pose from which the board is seen, until there are enough and all over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.board import Board
+from calibration.cell import Cell
+from calibration.coverage import coverage, covered, drawn
+from calibration.detection import LEAST_CORNERS, find
+from calibration.views import View, save_view
+from contract.errors import ConfigurationError
+from contract.layout import Arm, arm_of
+
+USEFUL_CORNERS: Final = 2 * LEAST_CORNERS
+_INSIDE_RAD: Final = 0.03
+"""Poses keep this distance from the limits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Where one arm goes so that one camera sees the board from all sides."""
+
+    role: str
+    arm: Arm
+    start: NDArray[np.float64]
+    """(14,) the board is seen from here; the other arm stays as it is in it."""
+    spread_rad: tuple[float, ...]
+    """How far each of the arm's six joints is turned from there, to both sides."""
+    views: int
+    seed: int = 0
+
+
+def collect(
+    cell: Cell, board: Board, plan: Plan, keep: Path | None = None, say: Callable[[str], None] = lambda line: None
+) -> list[View]:
+    """`plan.views` views of the board, stored in `keep` too. Raises `ConfigurationError` when it is hardly ever seen."""
+    rng, views = np.random.default_rng(plan.seed), list[View]()
+    lower = cell.station.safety.vectors("lower_rad", 0.0) + _INSIDE_RAD
+    upper = cell.station.safety.vectors("upper_rad", 1.0) - _INSIDE_RAD
+    for attempt in range(3 * plan.views):
+        pose = plan.start.copy()
+        if attempt:
+            arm_of(pose, plan.arm)[:6] += rng.uniform(-1.0, 1.0, 6) * plan.spread_rad
+        view = _look(cell, board, plan, np.where(plan.start <= upper, np.clip(pose, lower, upper), pose), keep)
+        if view is not None:
+            views.append(view)
+            say(f"{plan.role}: view {len(views)} of {plan.views}, {len(view.sighting.ids)} corners")
+        if len(views) == plan.views:
+            _show(views, say)
+            return views
+    raise ConfigurationError(
+        f"views of {plan.role}", expected=f"{plan.views}", got=f"{len(views)} in {3 * plan.views} poses",
+        remedy="start where the whole board is seen in the middle of the picture",
+    )  # fmt: skip
+
+
+def _look(cell: Cell, board: Board, plan: Plan, pose: NDArray[np.float64], keep: Path | None) -> View | None:
+    """None when safety keeps the arm from the pose, or too little of the board is seen from it."""
+    if not cell.go(pose):
+        return None
+    image, joints = cell.frame(plan.role).image, cell.joints().positions.copy()
+    sighting = find(board, image)
+    if len(sighting.ids) < USEFUL_CORNERS:
+        return None
+    if keep is not None:
+        save_view(keep, plan.role, plan.arm, joints, image)
+    return View(plan.role, plan.arm, joints, sighting, (image.shape[1], image.shape[0]))
+
+
+def _show(views: list[View], say: Callable[[str], None]) -> None:
+    counts = coverage([view.sighting for view in views], *views[0].size)
+    say(f"the board was in {covered(counts):.0%} of the picture:")
+    for line in drawn(counts):
+        say(line)
