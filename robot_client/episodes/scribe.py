@@ -174,6 +174,7 @@ def _answer_fields(record: ReplanRecord, name: str) -> dict[str, Any]:
         "branches_run": list(record.branches_run),
         "branches_dropped": list(record.branches_dropped),
         "durations_ns": dict(record.durations_ns),
+        "client_ns": dict(record.client_ns),
         "engine_id": record.engine_id,
     }
 

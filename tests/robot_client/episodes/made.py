@@ -169,6 +169,7 @@ def answer_to(asked: Observation) -> ReplanRecord:
         branches_dropped=(),
         durations_ns={"backbone": 40_000_000},
         engine_id="scripted",
+        client_ns={"check": 50_000, "encode": 150_000, "round_trip": 85_000_000, "decode": 120_000},
     )
 
 

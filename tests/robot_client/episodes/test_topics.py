@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from pathlib import Path
@@ -13,14 +14,14 @@ from rosbags.highlevel import AnyReader
 from contract.messages import Welcome
 from contract.topics import BAG_TOPICS, TOPICS, topic_of
 from robot_client.episodes.cameras import CameraWatch
-from robot_client.episodes.channels import channel_specs
+from robot_client.episodes.channels import ANSWER, channel_specs
 from robot_client.episodes.feed import UNCOUNTED
 from robot_client.episodes.formats.choose import open_episode
 from robot_client.episodes.formats.entries import Picture
 from robot_client.episodes.info import info_of
 from robot_client.episodes.reader import BagReader, Decoder
 from robot_client.episodes.recover import cut
-from robot_client.local_messages import Imagined, PlanFailure
+from robot_client.local_messages import Imagined, PlanFailure, ReplanRecord
 from tests.robot_client.episodes import made
 from tests.robot_client.episodes.test_cameras import Cameras
 from tests.robot_client.stage import STATION, info
@@ -56,6 +57,15 @@ def test_every_topic_of_an_episode_is_in_the_table_with_its_type(folder: Path) -
     for name, ros_type in found.types.items():
         row = topic_of(name)
         assert row is not None and row.type == ros_type and row.direction in ("out", "both", "bag"), name
+
+
+def test_an_answer_in_the_bag_has_all_that_the_planner_says_of_it(folder: Path) -> None:
+    """`client_ns`, the durations on our side of the network, came with every record and was not written."""
+    (message,) = BagReader(folder).messages([ANSWER])
+    written = json.loads(Decoder()(message).data)
+    elsewhere = {"session", "epoch", "sequence", "prefix", "joints", "masses"}
+    assert {field.name for field in dataclasses.fields(ReplanRecord)} - elsewhere <= written.keys()
+    assert set(written["client_ns"]) == {"check", "encode", "round_trip", "decode"}
 
 
 def test_topics_are_listed_once() -> None:
