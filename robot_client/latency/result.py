@@ -35,6 +35,7 @@ def result_of(observed: Observed, budget_ns: int, warm_up: int) -> dict[str, Any
         "round_trip_ms": figures_ms([record.client_ns["round_trip"] for record in _timed(observed)[warm_up:]]),
         "warm_up": _warm_up(cold, observed, warm_up),
         "counts": _counts(observed, warm, budget_ns),
+        "failures": _failures(observed),
         "chunk_age_ms": figures_ms(observed.ages_ms() * 1e6),
         "replan_rate_hz": _rate_hz(observed),
         "definitions": dict(STAGES),
@@ -109,6 +110,16 @@ def _counts(observed: Observed, warm: Sequence[Crossing], budget_ns: int) -> dic
         "starts_from_rest": observed.starts,
         "stopped_by_itself": len(observed.stops),
     }
+
+
+def _failures(observed: Observed) -> dict[str, dict[str, Any]]:
+    """Code of the error -> how often, and the first in words. While something lasts, the loop asks ten times a second,
+    so one camera that stands still for a second is ten failures."""
+    found: dict[str, dict[str, Any]] = {}
+    for failure in observed.failures:
+        entry = found.setdefault(failure.code, {"count": 0, "first": failure.text})
+        entry["count"] += 1
+    return found
 
 
 def _rate_hz(observed: Observed) -> float | None:

@@ -34,6 +34,7 @@ def lines_of(result: Mapping[str, Any]) -> list[str]:
         f"{result['measured_behind_told_ms']} ms",
         f"warm-up, apart: round trips {result['warm_up']['round_trip_ms']} ms",
         f"underruns {result['underruns']}, " + ", ".join(f"{name} {value}" for name, value in counts.items()),
+        *(f"failed, {code}: {entry['count']}, first: {entry['first']}" for code, entry in result["failures"].items()),
         f"replans/s {result['replan_rate_hz']}",
         f"runs on: {result['runs_on'].get('device')}; {result['runs_on'].get('note') or 'GPU'}",
     ]

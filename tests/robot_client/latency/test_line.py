@@ -19,7 +19,8 @@ from robot_client.latency.result import result_of
 from robot_client.latency.settings import LatencySettings
 from robot_client.latency.stages import STAGES, server_stages_ns
 from robot_client.latency.starts import Starts
-from robot_client.local_messages import LoopStatus
+from robot_client.latency.table import lines_of
+from robot_client.local_messages import LoopStatus, PlanFailure
 from tests.robot_client.latency.made import AFTER_MS, MS, WAYS_MS, line
 
 
@@ -56,6 +57,18 @@ def test_without_movement_there_is_no_end_to_end_figure_but_a_count() -> None:
     assert result["counts"]["without_movement"] == 3
     assert result["stage_sum"]["met"] is None
     assert result["to_command_ms"]["count"] == 3
+
+
+def test_failed_replans_are_told_apart_by_their_reason() -> None:
+    """A bench said "45 failed" and nothing of why."""
+    observed = line([10.0] * 3)
+    for number in range(45):
+        observed.add(PlanFailure(1, number, "rig", f"camera top: one {300 + number} ms old"))
+    observed.add(PlanFailure(1, 45, "skipped", "a newer question was there"))
+    result = result_of(observed, 400 * MS, warm_up=1)
+    assert result["failures"]["rig"] == {"count": 45, "first": "camera top: one 300 ms old"}
+    assert result["counts"]["replans_failed"] == sum(entry["count"] for entry in result["failures"].values()) == 46
+    assert "failed, rig: 45, first: camera top: one 300 ms old" in lines_of(result)
 
 
 def test_a_server_that_names_no_stages_has_one() -> None:
