@@ -20,9 +20,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from yam_vam.client import ClientNode
 from yam_vam.topics import loop_topics
 
+from contract.errors import RigError
 from contract.layout import URDF_NAMES
 from contract.station import load_station
 from robot_client.episodes.ros_messages import from_urdf, to_urdf
+from robot_client.local_messages import LoopStatus
 
 pytestmark = pytest.mark.usefixtures("ros")
 
@@ -205,3 +207,15 @@ def test_shutdown_from_inactive_leaves_nothing(stage: Any) -> None:
     assert client.over
     assert client.exit_code == 0
     assert client.crew is None
+
+
+def test_autostart_never_leads_out_of_hold() -> None:
+    """Only a person does; whoever calls the transition is one, the parameter is not."""
+    client = ClientNode(lambda: 0)
+    held = LoopStatus(0, "HOLD", "hold", 1, "", "the joints were late", -1, "", 0, True, {}, {}, False)
+    client.status = held
+    assert client._torque() == "release"
+    client.by_itself = True
+    with pytest.raises(RigError, match="the joints were late"):
+        client._torque()
+    client.destroy_node()

@@ -68,6 +68,7 @@ def test_the_twin_moves_by_joint_commands_and_shows_it(tmp_path: Path) -> None:
 
 
 def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: Path) -> None:
+    """B14: the last word of a button counted for ever, so a dead-man whose publisher died stayed pressed."""
     leader = LeaderNode(lambda: 0)
     leader.set_parameters([Parameter("leader_dir", value=str(tmp_path))])
     hand = Node("hand")
@@ -90,6 +91,13 @@ def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: 
 
         spin.until(arrived, what="a sample with the button pressed")
         assert loop.newest().values == pytest.approx(home, abs=1e-6)  # type: ignore[union-attr]
+
+        def let_go() -> bool:
+            talk.publish(message_of(home, hand.get_clock().now().nanoseconds))
+            sample = loop.newest()
+            return sample is not None and not sample.dead_man
+
+        spin.until(let_go, what="a button of which nothing is heard to count as let go, while joints go on")
         unknown = message_of(home, 0)
         unknown.name = ["elbow", *list(URDF_NAMES)[1:]]
 

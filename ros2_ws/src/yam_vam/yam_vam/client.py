@@ -15,13 +15,13 @@ from typing import Any, Final
 from rcl_interfaces.msg import SetParametersResult
 
 from contract.errors import RigError
-from contract.handshake import contract_hash
 from contract.station import load_station
 from robot_client.episodes.ros_time import ros_time_now
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PlanFailure, PolicyReady
 from robot_client.modes import TORQUE_ON, Mode
 from yam_vam.bridge_state import BridgeState
 from yam_vam.client_parameters import PARAMETERS, crew_settings
+from yam_vam.client_words import farewell, last_word, notes_of_run, readiness
 from yam_vam.crew import Crew
 from yam_vam.description import advertise_description
 from yam_vam.diagnostics import Diagnostics
@@ -30,11 +30,11 @@ from yam_vam.managed import ManagedNode
 from yam_vam.running import run_node
 from yam_vam.speaker import BY_THE_ARMS, Speaker
 from yam_vam.transforms import advertise_transforms
+from yam_vam.waiting import Waiting
 
 PUMP_S: Final = 0.01
 ARMED_S: Final = 5.0
 HELD_S: Final = 2.0
-_POLL_S: Final = 0.005
 _TORQUE: Final = frozenset(mode.value for mode in TORQUE_ON)
 
 
@@ -53,6 +53,7 @@ class ClientNode(ManagedNode):
         self._pumping = False
         self._values: dict[str, Any] = {}
         self._tf = ""
+        self.waiting = Waiting(self.pump, self.tell, told_to_end, lambda: self._failure or last_word(self.status))
         self.doors = Doors(self)
         self.add_on_set_parameters_callback(self._parameters_change)
         self.create_timer(PUMP_S, self.pump)
@@ -76,11 +77,7 @@ class ClientNode(ManagedNode):
         ros_time = ros_time_now()
         silent = BY_THE_ARMS if values["rig"] == "ros" else frozenset()
         self._speaker = Speaker(self.watch, ros_time, time.monotonic_ns, silent)
-        facts = {"format": "1", "contract_hash": contract_hash(), "ros_offset_ns": str(ros_time.offset_ns)}
-        facts |= {"station": station.name, "recorded": "topics"}
-        facts |= {key: str(values[key]) for key in ("rig", "instruction", "guidance", "seed", "server")}
-        roles = [camera.role for camera in station.cameras]
-        self._speaker.open({"episode": facts, "station": {"json": station.model_dump_json()}}, roles)
+        self._speaker.open(notes_of_run(values, station, ros_time), [camera.role for camera in station.cameras])
         advertise_description(self.watch)
         self._crew = Crew(settings)
         self._crew.start()
@@ -89,15 +86,16 @@ class ClientNode(ManagedNode):
         self._diagnostics = Diagnostics(self, self._report)
         self._tf = advertise_transforms(self, station)
         need = "a policy that fits" if settings.planner is not None else "the loop's first word"
-        self._wait(lambda: self._ready(settings.planner is not None), need, float(values["server_timeout_s"]))
+        self.waiting.required(
+            lambda: self._ready(settings.planner is not None), need, float(values["server_timeout_s"])
+        )
         self._say_ready()
 
     def arm(self) -> None:
         """Torque on; the arms stand where they are."""
         if self.trouble:
             raise RigError("activation", expected="topics that fit together", got=self.trouble)
-        act: PersonAct = "release" if self.mode == Mode.HOLD.value else "enable"
-        self._tell_until(act, lambda: self.mode == Mode.IDLE.value, "torque on", ARMED_S)
+        self.waiting.telling(self._torque, lambda: self.mode == Mode.IDLE.value, "torque on", ARMED_S)
         if self._values["on_activate"] != "nothing":
             self.tell(self._values["on_activate"])
 
@@ -105,7 +103,7 @@ class ClientNode(ManagedNode):
         """Brake and hold; torque stays on."""
         self.pump()
         if self.mode in _TORQUE:
-            self._tell_until("hold", lambda: self.mode == Mode.HOLD.value, "HOLD", HELD_S)
+            self.waiting.telling(lambda: "hold", lambda: self.mode == Mode.HOLD.value, "HOLD", HELD_S)
 
     def down(self) -> None:
         """Leave the arms held and end loop, planner and bridge. The last line says how the arms are left."""
@@ -120,9 +118,8 @@ class ClientNode(ManagedNode):
         code = crew.end(self._take, impatient=lambda: self.told_to_end() > max(calls, 1))
         self.doors.close_mailbox()
         self._speaker = None
-        state = f"{self.mode}: {self.status.reason}" if self.status is not None else "no word from the loop"
         said = self.get_logger().error if code else self.get_logger().info
-        said(f"arms left in {state}" + (f" (loop ended with code {code})" if code else ""))
+        said(farewell(self.status, code))
         if code and self.status is not None:
             self.exit_code = 1
 
@@ -154,16 +151,6 @@ class ClientNode(ManagedNode):
         if dead and not self.over and self.state != "unconfigured":
             self.fail(f"{dead}; the arms hold, and nothing is started again by itself")
 
-    def wait_until(self, ready: Callable[[], bool], seconds: float) -> bool:
-        """Pump until `ready`, a signal, or the time is up; whether it is ready."""
-        until_s = time.monotonic() + seconds
-        while not ready():
-            if time.monotonic() > until_s or self.told_to_end():
-                return False
-            self.pump()
-            time.sleep(_POLL_S)
-        return True
-
     def _take(self, message: LocalMessage) -> None:
         if isinstance(message, LoopStatus):
             self.status = message
@@ -181,42 +168,24 @@ class ClientNode(ManagedNode):
             raise RigError("configure", expected="loop and planner", got=dead, remedy=f"see {self._values['logs']}")
         return self.status is not None and (self.policy is not None or not with_policy)
 
-    def _wait(self, ready: Callable[[], bool], what: str, seconds: float) -> None:
-        if not self.wait_until(ready, seconds):
-            got = "a signal to end" if self.told_to_end() else self._failure or self._last() or "silence"
-            raise RigError("client", expected=f"{what} within {seconds:g} s", got=got)
-
-    def _tell_until(self, act: PersonAct, ready: Callable[[], bool], what: str, seconds: float) -> None:
-        """The loop needs a fresh joint reading before it enables, so the act is repeated while the time lasts."""
-        until_s = time.monotonic() + seconds
-        self.tell(act)
-        while not self.wait_until(ready, 0.5):
-            if time.monotonic() > until_s or self.told_to_end():
-                raise RigError("client", expected=f"{what} within {seconds:g} s", got=self._last() or "silence")
-            self.tell(act)
-
-    def _last(self) -> str:
-        if self.status is None:
-            return ""
-        return "; ".join(
-            part for part in (f"{self.mode}: {self.status.reason}", self.status.notes.get("notice")) if part
-        )
+    def _torque(self) -> PersonAct:
+        """HOLD is left by a person only: whoever activates the node is one, `autostart` is not."""
+        if self.mode != Mode.HOLD.value:
+            return "enable"
+        if self.by_itself:
+            raise RigError("activation", expected="a person's release", got=last_word(self.status), remedy="~/release")
+        return "release"
 
     def _say_ready(self) -> None:
-        if self.policy is not None:
-            trained = "" if self.policy.trained else " UNTRAINED WEIGHTS: the arms move, but to no purpose"
-            self.get_logger().info(f"policy {self.policy.model_id} on {self.policy.engine_id}.{trained}")
-        rights = "; ".join(
-            f"{name}: {text}" for name, text in (self.status.notes if self.status else {}).items() if text
-        )
-        self.get_logger().info(f"loop is up, no torque yet. {rights}")
+        for line in readiness(self.policy, self.status):
+            self.get_logger().info(line)
 
     def _report(self) -> tuple[bool, str, dict[str, object]]:
         values: dict[str, object] = {"state": self.state, "mode": self.mode, "transforms": self._tf}
         values |= {"trouble": self.trouble, "last failed plan": self._failure}
         if self._bridge is not None:
             values |= self._bridge.values()
-        return not self.trouble, self._last() or self.state, {**values, **self.doors.counts}
+        return not self.trouble, last_word(self.status) or self.state, {**values, **self.doors.counts}
 
     def _parameters_change(self, parameters: list[Any]) -> SetParametersResult:
         """The instruction may change at any time; everything else is read at configure."""

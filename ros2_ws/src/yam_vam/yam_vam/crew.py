@@ -29,6 +29,8 @@ REST_S: Final = 0.6
 """For planner and bridge, after it."""
 _MOST: Final = 200
 _POLL_S: Final = 0.01
+_ALIVE_S: Final = 0.2
+"""Between two signs of life; a station may want one within seconds (`watchdogs.operator_ms`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Crew:
         self._run_dir = Path(tempfile.mkdtemp(prefix="yam-ros-", dir=memory_directory()))
         self._channels: list[Channel] = []
         self._nobody: Channel | None = None
+        self._alive_due_s = 0.0
         self._feed: FeedReceiver | None = None
         self._children: dict[str, Child] = {}
         self._rig_dir = str(self._run_dir) if settings.loop.rig == "ros" else settings.loop.run_dir
@@ -79,7 +82,10 @@ class Crew:
         between_loop.close()
 
     def messages(self) -> Iterator[LocalMessage]:
-        """What loop and planner have sent since the last call."""
+        """What loop and planner have sent since the last call. Tells the loop that whoever listens is alive."""
+        if time.monotonic() >= self._alive_due_s:
+            self._alive_due_s = time.monotonic() + _ALIVE_S
+            self.tell("alive")
         for channel in self._channels:
             for _ in range(_MOST):
                 try:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from rclpy.parameter import Parameter as RosParameter
-from std_msgs.msg import String
+from std_msgs.msg import Empty, String
 from std_srvs.srv import SetBool, Trigger
 
 from contract.errors import StackError
@@ -53,6 +53,7 @@ class Doors:
             node.create_service(Trigger, f"~/{act}", partial(self._act, act, modes))
         node.create_service(SetBool, "~/relax", self._relax)
         node.create_subscription(String, "~/instruction", self._instruct, RELIABLE)
+        node.create_subscription(Empty, "~/alive", lambda message: node.tell("alive"), RELIABLE)
         external = table()["/external_trajectory"]
         node.create_subscription(external.kind, external.name, self._trajectory, external.qos)
 
@@ -82,7 +83,7 @@ class Doors:
         if not node.tell(act, text):
             answer.success, answer.message = False, f"{act} refused: the node is not configured"
             return answer
-        node.wait_until(lambda: node.status is not before and self._said(refusals, epoch, modes), ANSWER_S)
+        node.waiting.until(lambda: node.status is not before and self._said(refusals, epoch, modes), ANSWER_S)
         status = node.status
         if status is None:
             answer.success, answer.message = False, "the loop says nothing"

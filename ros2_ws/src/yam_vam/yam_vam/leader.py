@@ -17,7 +17,7 @@ from std_msgs.msg import Bool
 
 from contract.errors import ConfigurationError, FieldError, RigError
 from contract.station import load_station
-from robot_client.clock import NS_PER_S
+from robot_client.clock import NS_PER_MS, NS_PER_S
 from robot_client.episodes.ros_time import ros_time_now
 from robot_client.teleop.joint_state import JointStateLeader
 from robot_client.teleop.mail import LeaderMail
@@ -41,7 +41,11 @@ PARAMETERS: Final = (
     ),
     Parameter("logs", "out/ros/logs", "folder of the log of a device's process"),
     Parameter("joint_topics", ["leader/joint_states"], "topics with the leader's joints, by name"),
-    Parameter("dead_man_topic", "leader/dead_man", "std_msgs/Bool: the operator's button is pressed"),
+    Parameter(
+        "dead_man_topic",
+        "leader/dead_man",
+        "std_msgs/Bool: the operator's button is pressed; to be repeated, faster than teleop.leader_ms of the station",
+    ),
 )
 PERIOD_S: Final = 0.01
 
@@ -58,6 +62,7 @@ class LeaderNode(ManagedNode):
         self._diagnostics: Diagnostics | None = None
         self._timer: Any = None
         self._dead_man = False
+        self._button_ns, self._button_lasts_ns = 0, 0
         self._going = False
         self.refused = 0
         self.trouble = "no message yet"
@@ -76,7 +81,9 @@ class LeaderNode(ManagedNode):
             )
             self.trouble = ""
             return
-        self._leader = JointStateLeader(load_station(values["station"]), KNOWN_EXTRA)
+        station = load_station(values["station"])
+        self._leader = JointStateLeader(station, KNOWN_EXTRA)
+        self._button_lasts_ns = int(station.teleop.leader_ms * NS_PER_MS)
         self._mail = LeaderMail(folder)
         self._mail.open()
         states, time_map = table()["/joint_states"], ros_time_now()
@@ -122,11 +129,15 @@ class LeaderNode(ManagedNode):
             self.get_logger().error(f"{topic}: {error}", throttle_duration_sec=2.0)
 
     def _button(self, message: Bool) -> None:
-        self._dead_man = message.data
+        self._dead_man, self._button_ns = message.data, time.monotonic_ns()
+
+    def _pressed(self) -> bool:
+        """A button that nobody speaks of any more is one that was let go."""
+        return self._dead_man and time.monotonic_ns() - self._button_ns <= self._button_lasts_ns
 
     def _pass_on(self) -> None:
         if self._going and self._leader is not None and self._mail is not None:
-            sample = self._leader.sample(dead_man=self._dead_man)
+            sample = self._leader.sample(dead_man=self._pressed())
             self.trouble = sample.trouble
             if sample.stamp_ns:
                 self._mail.put(sample)

@@ -30,6 +30,8 @@ class ManagedNode(LifecycleNode):
         declare(self, self.parameters)
         self.told_to_end = told_to_end
         self.state = "unconfigured"
+        self.by_itself = False
+        """A transition of `autostart` is under way, not of a person."""
         self.over = False
         """Nothing is left to do; the process may end."""
         self.exit_code = 0

@@ -63,7 +63,10 @@ class Autostart:
         if not self._left or self._clock.now_ns() < self._next_ns:
             return
         trigger = {"configure": self._node.trigger_configure, "activate": self._node.trigger_activate}
-        if trigger[self._left[0]]() == DONE:
+        self._node.by_itself = True
+        done = trigger[self._left[0]]() == DONE
+        self._node.by_itself = False
+        if done:
             self._left.pop(0)
         else:
             self._next_ns = self._clock.now_ns() + RETRY_NS
