@@ -16,23 +16,43 @@ from training.run import Run
 from training.start import train
 
 ROOT = Path(__file__).resolve().parents[2]
-MEMBER = """
-import sys
+TEAM = """
+import os, sys
 from pathlib import Path
 import torch
 from safetensors.torch import save_file
 from policy_server.model import presets
 from tests.training.conftest import toy
-presets.PRESETS["toy"] = toy
 from training import start
 from training.run import Run
+
+presets.PRESETS["toy"] = toy
 torch.set_num_threads(1)
-models = []
-build = start.starting_model
-start.starting_model = lambda *args: models.append(build(*args)) or models[-1]
-run = Run.model_validate_json(Path(sys.argv[1]).read_text())
-start.train(run, Path(sys.argv[2]), "test", lambda line: None)
-save_file({k: v.clone() for k, v in models[0].state_dict().items()}, sys.argv[3])
+
+
+def member(rank):
+    os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+    models, build = [], start.starting_model
+    start.starting_model = lambda *args: models.append(build(*args)) or models[-1]
+    run = Run.model_validate_json(Path(sys.argv[1]).read_text())
+    start.train(run, Path(sys.argv[2]), "test", lambda line: None)
+    state = {name: value.clone() for name, value in models[0].state_dict().items()}
+    save_file(state, str(Path(sys.argv[3]) / f"{rank}.safetensors"))
+
+
+# Everything is imported once; the members part before anything was computed.
+members = []
+for rank in range(2):
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            member(rank)
+            code = 0
+        finally:
+            os._exit(code)
+    members.append(pid)
+sys.exit(max(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in members))
 """
 
 
@@ -42,7 +62,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_two_processes_keep_the_same_weights_and_see_other_samples_than_one(run: Run, tmp_path: Path) -> None:
     short = run.model_copy(update={"optimisation": run.optimisation.model_copy(update={"steps": 3})})
     (tmp_path / "run.json").write_text(short.model_dump_json())
@@ -50,15 +70,8 @@ def test_two_processes_keep_the_same_weights_and_see_other_samples_than_one(run:
         "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2",
         "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT),
     }  # fmt: skip
-    members = [
-        subprocess.Popen(
-            [sys.executable, "-c", MEMBER, tmp_path / "run.json", tmp_path / "run", tmp_path / f"{rank}.safetensors"],
-            env={**os.environ, **facts, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-            cwd=ROOT,
-        )
-        for rank in range(2)
-    ]
-    assert [member.wait(timeout=240) for member in members] == [0, 0]
+    line = [sys.executable, "-c", TEAM, tmp_path / "run.json", tmp_path / "run", tmp_path]
+    subprocess.run(line, env={**os.environ, **facts}, cwd=ROOT, check=True, timeout=550)
     first, second = (load_file(str(tmp_path / f"{rank}.safetensors")) for rank in range(2))
     assert all(torch.equal(first[name], second[name]) for name in first)
     together = load_file(str(tmp_path / "run" / "checkpoint" / "weights.safetensors"))
