@@ -15,8 +15,10 @@ _BY_FRAME = ("backbone.dit.learnable_pos_embed.pos_emb_t", "head.reader.places.t
 
 
 @torch.no_grad()
-def adopt(model: VideoActionModel, source: VideoActionModel) -> tuple[str, ...]:
+def adopt(model: VideoActionModel, source: VideoActionModel, part: str = "") -> tuple[str, ...]:
     """Copy into `model` what `source` has of it; returns the names of weights that stay as they were.
+
+    `part`: only weights whose names begin so; the others are neither copied nor named.
 
     Copied are tensors of the same name and shape; of tables by frame the rows at the same times; and when the head of
     `model` does not hear the instruction, the columns for all else of the matrices that take it.
@@ -24,6 +26,8 @@ def adopt(model: VideoActionModel, source: VideoActionModel) -> tuple[str, ...]:
     mine, theirs = model.state_dict(), source.state_dict()
     left = []
     for name, tensor in mine.items():
+        if not name.startswith(part):
+            continue
         given = theirs.get(name)
         if given is not None and name in _BY_FRAME:
             given = given[_rows(model.config, source.config)]

@@ -99,6 +99,8 @@ class Run(Part):
     """`start` may be of another size: take over what fits (training.adopt), the rest is new from the seed."""
     fresh_head: bool = False
     """The head is new from the seed, whatever `start` holds."""
+    head_start: str = ""
+    """Checkpoint folder whose head is taken over as far as it fits, in place of the one of `start`."""
     rotation: Annotated[int, Field(ge=0, le=3)] = 0
     """Which pairs are held out of the action data (robot_client.twin.tasks.held_out)."""
     seed: int = 0

@@ -59,8 +59,11 @@ def starting_model(run: Run, say: Callable[[str], None] = print) -> VideoActionM
             got=model.config.name,
             remedy="correct `start`",
         )
-    if run.fresh_head:
+    if run.fresh_head or run.head_start:
         model.head.load_state_dict(build(model.config, run.seed).head.state_dict())
+    if run.head_start:
+        left = adopt(model, load_checkpoint(Path(run.head_start)).model, part="head.")
+        say(f"new weights of the head, not adopted: {', '.join(left) or 'none'}")
     return model
 
 

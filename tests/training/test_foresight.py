@@ -127,6 +127,16 @@ def test_a_fresh_head_is_new_and_the_rest_is_that_of_the_start(foresight: Run, t
     assert torch.equal(fresh.latent.stem[0].weight, old.latent.stem[0].weight)
 
 
+def test_a_head_of_another_policy_is_taken_over_and_nothing_else_of_it(foresight: Run, tmp_path: Path) -> None:
+    start = train(foresight, tmp_path / "a", "test", lambda line: None, stop_at=1)
+    other = train(foresight.model_copy(update={"seed": 9}), tmp_path / "b", "test", lambda line: None, stop_at=1)
+    mixed = starting_model(foresight.model_copy(update={"start": str(start), "head_start": str(other)}))
+    mine, theirs = (load_checkpoint(folder).model for folder in (start, other))
+    assert torch.equal(mixed.head.out.weight, theirs.head.out.weight)
+    assert torch.equal(mixed.latent.stem[0].weight, mine.latent.stem[0].weight)
+    assert not torch.equal(mine.latent.stem[0].weight, theirs.latent.stem[0].weight)
+
+
 def test_a_strength_becomes_the_default_of_a_bundle_and_nothing_else_changes(tmp_path: Path) -> None:
     shutil.copy(Path(__file__).parents[2] / "bundles" / "trained-gate" / "policy.toml", tmp_path)
     before = read_manifest(tmp_path)
