@@ -25,6 +25,8 @@ _PROCESSES_S: Final = 2.3
 _AFTER_S: Final = 1.0
 """The bag goes on a little after the verdict."""
 _STOPPED: Final = ("HOLD", "FAULT", "FALLING")
+_AT_HOME: Final = "pose:home reached"
+"""Reason of the HOLD in which the way home ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Attempt:
         self._recorded: RecorderStatus | None = None
         self._alive_s = 0.0
         self._success: bool | None = None
-        self._repeat = False
+        self._repeat = self._hold_asked = False
         self._stopped = ""
         self._seconds = 0.0
 
@@ -82,6 +84,8 @@ class Attempt:
         """On real arms by way of the home pose, so that every run starts alike; a new twin stands there already."""
         if self._settings.rig == "yam":
             self._do("home", "HOLD", _HOME_S)
+            if self._status is None or self._status.reason != _AT_HOME:
+                raise self._not_by_itself()
             self._do("release", "IDLE")
         self._do("engage", "HANDOFF")
 
@@ -92,11 +96,19 @@ class Attempt:
         until_s = time.monotonic() + timeout_s
         while not self._interrupt.asked:
             self._step()
+            if self._hold_asked:
+                raise self._not_by_itself()
             if mode in self._modes:
                 return
             if time.monotonic() > until_s:
                 raise RigError("arms", expected=f"mode {mode} within {timeout_s:g} s", got=self._mode())
             time.sleep(_STEP_S)
+
+    def _not_by_itself(self) -> RigError:
+        """A HOLD that somebody or something asked for is not left here: that is a person's part."""
+        return RigError(
+            "arms", expected="the way to the start, undisturbed", got=self._mode(), remedy="see why, then go on"
+        )
 
     def _watch(self) -> None:
         begun_s = time.monotonic()
@@ -120,6 +132,7 @@ class Attempt:
 
     def _heed(self, key: str) -> None:
         if key == " ":
+            self._hold_asked = True
             self._processes.tell("hold")
         elif key in ("y", "n"):
             self._success = key == "y"

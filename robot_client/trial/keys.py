@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import sys
 import termios
@@ -33,8 +34,9 @@ class TerminalKeys:
     """Keys of standard input. Made by `terminal_keys`."""
 
     def pressed(self, timeout_s: float = 0.0) -> str:
+        """Straight from the terminal: what a buffer takes beyond the first key, `select` does not see any more."""
         readable, _, _ = select.select([sys.stdin], (), (), timeout_s)
-        return sys.stdin.read(1) if readable else ""
+        return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="ignore") if readable else ""
 
 
 @contextmanager
