@@ -70,9 +70,9 @@ def _choice(results: Results) -> str:
     rows = []
     for cell, tried in results.where("choice"):
         part = of_split(tried, "id")
-        rows.append((cell.method, cell.file, rate_text(entry(rate_of([one.success for one in part])))))
+        rows.append((cell.policy, cell.method, cell.file, rate_text(entry(rate_of([one.success for one in part])))))
     if not rows:
         return ""
-    head = ("method", "file", "seen pairs")
+    head = ("policy", "method", "file", "seen pairs")
     told = paragraph("Scales were chosen on seen pairs only, with these; they prove nothing:", soft=True)
     return told + table(head, rows)
