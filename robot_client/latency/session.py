@@ -32,7 +32,8 @@ class Session:
     def __init__(self, settings: LatencySettings, say: Callable[[str], None]) -> None:
         self._settings = settings
         self._processes = Processes(settings.run_settings(), say)
-        self._starts = Starts(settings.start_every_s)
+        arms = load_station(settings.station).arms
+        self._starts = Starts(settings.start_every_s, attended=arms is not None and arms.bus != "emulated")
         self._deadline = Deadline(lambda: float("inf"))
         self._status: LoopStatus | None = None
         self._probe: Probe | None = None

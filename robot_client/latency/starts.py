@@ -9,30 +9,35 @@ from robot_client.local_messages import LoopStatus, PersonAct
 
 _REST_NS: Final = NS_PER_S // 2
 _AGAIN_NS: Final = 2 * NS_PER_S
+_HELD: Final = "hold by a person"
 
 
 class Starts:
-    """Says what a person would do next: engage, hold after `run_s`, release once at rest, engage again."""
+    """Says what a person would do next: engage, hold after `run_s`, release once at rest, engage again.
 
-    def __init__(self, run_s: float) -> None:
-        self._run_ns = int(run_s * NS_PER_S)
-        self._mode = ""
+    With `attended` a stop that it did not ask for is the last one: on real arms only a person goes on after it.
+    """
+
+    def __init__(self, run_s: float, attended: bool = False) -> None:
+        self._run_ns, self._attended = int(run_s * NS_PER_S), attended
+        self._mode, self._held = "", False
         self._since_ns = self._asked_ns = -_AGAIN_NS
         self.count = 0
         """Engagements so far."""
         self.stops: list[str] = []
-        """Why the loop stopped by itself."""
+        """Why the loop stopped, where this did not ask for it."""
 
     def next_act(self, status: LoopStatus, now_ns: int) -> PersonAct | None:
         """What to do now; None while nothing is due. What had no effect is asked again after two seconds."""
         if status.mode != self._mode:
-            if status.mode in ("HOLD", "FAULT", "FALLING") and "by a person" not in status.reason:
+            if status.mode in ("HOLD", "FAULT", "FALLING") and not (self._held and status.reason == _HELD):
                 self.stops.append(f"{status.mode}: {status.reason}")
             self._mode, self._since_ns, self._asked_ns = status.mode, now_ns, -_AGAIN_NS
-        act = self._wanted(status, now_ns)
+        act = None if self._attended and self.stops else self._wanted(status, now_ns)
         if act is None or now_ns - self._asked_ns < _AGAIN_NS:
             return None
         self._asked_ns = now_ns
+        self._held = act == "hold"
         self.count += act == "engage"
         return act
 

@@ -124,6 +124,23 @@ def test_the_arms_are_held_and_engaged_again_only_from_rest() -> None:
     assert starts.stops == ["HOLD: the plan ran out"]
 
 
+@pytest.mark.parametrize("reason", ["joints are 60 ms old", "hold by a person"])
+def test_on_real_arms_a_stop_that_was_not_asked_for_is_left_only_by_a_person(reason: str) -> None:
+    """A bench released and engaged again whatever had stopped the arms, a watchdog or somebody's hold too."""
+    starts = Starts(run_s=2.0, attended=True)
+    assert starts.next_act(status("IDLE"), 0) == "engage"
+    starts.next_act(status("POLICY"), 30 * MS)
+    for mode in ("HOLD", "IDLE"):
+        for at_ms in range(40, 10_000, 500):
+            assert starts.next_act(status(mode, True, reason), at_ms * MS) is None
+    assert len(starts.stops) == 1
+    asked = Starts(run_s=1.0, attended=True)
+    asked.next_act(status("POLICY"), 0)
+    assert asked.next_act(status("POLICY"), 1000 * MS) == "hold"
+    asked.next_act(status("HOLD", True, "hold by a person"), 1010 * MS)
+    assert asked.next_act(status("HOLD", True, "hold by a person"), 1600 * MS) == "release"
+
+
 @pytest.fixture(scope="module")
 def scripted_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     if importlib.util.find_spec("onnxruntime") is None:
