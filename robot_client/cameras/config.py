@@ -22,6 +22,8 @@ class CameraConfig(Strict):
     rate_hz: Annotated[float, Field(gt=0.0, le=1000.0)]
     latency_ms: Annotated[float, Field(ge=0.0)] = 0.0
     """Exposure to arrival."""
+    serial: str = ""
+    """Serial number that a v4l2 device must have; empty: not checked."""
     frames_dir: Annotated[str, Field(min_length=1)]
     """Folder of the mailboxes."""
 
@@ -32,7 +34,7 @@ class CameraConfig(Strict):
 
 
 def config_of(camera: Camera, device: str, frames_dir: Path) -> CameraConfig:
-    """For a camera of the station, on `device`."""
+    """For a camera of the station, on `device`; another device than the station's has its own serial number."""
     return CameraConfig(
         role=camera.role,
         device=device,
@@ -40,6 +42,7 @@ def config_of(camera: Camera, device: str, frames_dir: Path) -> CameraConfig:
         width=camera.width,
         rate_hz=camera.rate_hz,
         latency_ms=camera.latency_ms,
+        serial=camera.serial if device == camera.device else "",
         frames_dir=str(frames_dir),
     )
 

@@ -33,6 +33,9 @@ class V4l2Source:
         if not self._path.exists():
             raise self._trouble("the device", f"no {self._path}", "plug it in; name it by /dev/v4l/by-id, which stays")
         self.serial = serial_of(self._path, self._sys_video)
+        if self._config.serial not in ("", self.serial):
+            wanted, found = f"serial number {self._config.serial}", self.serial or "none"
+            raise self._trouble(wanted, found, "cameras are exchanged: plug the right one in, or mend the station file")
         self._video = cv2.VideoCapture(str(self._path.resolve()), cv2.CAP_V4L2)
         if not self._video.isOpened():
             raise self._trouble("a camera that opens", "none, or one that is in use", "end the program that uses it")

@@ -119,7 +119,8 @@ def test_a_camera_that_is_not_there_says_what_to_do(tmp_path: Path) -> None:
         V4l2Source(config(tmp_path), "/dev/v4l/by-id/none").open()
 
 
-def test_the_serial_number_of_a_usb_camera_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_the_serial_number_of_a_usb_camera_is_read_from_the_kernel_and_must_be_the_stations(tmp_path: Path) -> None:
+    """The station's `serial` was looked at by the doctor alone: a run took pictures of exchanged wrist cameras."""
     usb = tmp_path / "usb" / "1-1"
     (usb / "1-1:1.0").mkdir(parents=True)
     (usb / "serial").write_text("CAM42\n")
@@ -129,6 +130,11 @@ def test_the_serial_number_of_a_usb_camera_is_read_from_the_kernel(tmp_path: Pat
     (tmp_path / "by-id").symlink_to(tmp_path / "video3")
     assert serial_of(tmp_path / "by-id", tmp_path / "sys") == "CAM42"
     assert serial_of(tmp_path / "video9", tmp_path / "sys") == ""
+    camera = STATION.cameras[0].model_copy(update={"device": f"v4l2:{tmp_path / 'by-id'}", "serial": "CAM43"})
+    asked = config_of(camera, camera.device, tmp_path)
+    with pytest.raises(RigError, match=r"(?s)CAM43.*CAM42.*exchanged"):
+        V4l2Source(asked, str(tmp_path / "by-id"), tmp_path / "sys").open()
+    assert config_of(camera, "pattern:chosen", tmp_path).serial == "", "a person chose another device"
 
 
 def test_a_realsense_without_its_library_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
