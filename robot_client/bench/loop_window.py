@@ -33,6 +33,8 @@ HORIZON: Final = 16
 ANSWER_NS: Final = 60 * NS_PER_MS
 _SETTLE_S: Final = 60.0
 _SWING_RAD: Final = 0.05
+_ALIVE_S: Final = 0.2
+"""Between two signs of life: the example station holds the arms two seconds after the last."""
 
 
 @dataclass(slots=True)
@@ -130,7 +132,11 @@ def _watch(
 ) -> LoopWindow:
     window, counted, said = LoopWindow(), 0, "nothing"
     until_s = time.monotonic() + _SETTLE_S + 2 * ticks * period_ns / NS_PER_S
+    alive_s = 0.0
     while counted < ticks:
+        if time.monotonic() >= alive_s:
+            alive_s = time.monotonic() + _ALIVE_S
+            local_codec.send(supervisor, PersonEvent("alive"))
         select.select([supervisor, planner_end], (), (), 0.01)
         step()
         while (message := local_codec.receive(supervisor)) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,13 +11,18 @@ import numpy as np
 import pytest
 
 from contract.errors import ConfigurationError
+from contract.layout import SIZE
+from robot_client import local_codec
 from robot_client.bench.bare import sleep_loop
 from robot_client.bench.late_ticks import blame, cause_of
 from robot_client.bench.lateness import compare
 from robot_client.bench.loop import Plan, bench_loop
-from robot_client.bench.loop_window import loop_window
+from robot_client.bench.loop_window import _watch, loop_window
 from robot_client.bench.stand import Stand
 from robot_client.bench.watched_clock import WatchedClock
+from robot_client.channel import channel_pair
+from robot_client.local_messages import PersonEvent
+from robot_client.ticks import TickRecord, batch_of
 
 BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "tiny"
 
@@ -31,6 +37,34 @@ def test_the_ratio_and_the_difference_of_known_lateness_come_out() -> None:
     low, high = result["lateness_over_bare_p999_ci95"]  # type: ignore[misc]
     assert 1.2 < low < 2.0 < high < 3.2
     assert result["ours_ms"]["ticks"] == 20_000  # type: ignore[index]
+
+
+def test_the_loop_hears_of_an_operator_as_long_as_a_window_lasts() -> None:
+    """Nothing said "alive", so on emulated arms, whose station asks for it, every window was held after two seconds."""
+    supervisor, loops = channel_pair()
+    planner, planners = channel_pair()
+    acts: list[str] = []
+    end_s = time.monotonic() + 0.5
+
+    def loop() -> None:
+        while (message := local_codec.receive(loops)) is not None:
+            assert isinstance(message, PersonEvent)
+            acts.append(message.act)
+        if time.monotonic() > end_s:
+            local_codec.send(loops, batch_of([_policy_tick()]))
+
+    assert _watch(supervisor, loop, planner, 1, 10_000_000).counters == {}
+    assert acts.count("alive") == len(acts) >= 2
+    for channel in (supervisor, loops, planner, planners):
+        channel.close()
+
+
+def _policy_tick() -> TickRecord:
+    pose = np.zeros(SIZE)
+    return TickRecord(
+        deadline_ns=1, stamp_ns=1, lateness_ns=0, skipped=0, mode="POLICY", source="policy", epoch=1, asked=pose,
+        told=pose, measured=pose, measured_stamp_ns=1, row=0, fraction=0.0, chunk_id="", clips=None,
+    )  # fmt: skip
 
 
 def test_bursts_widen_the_interval() -> None:
