@@ -47,10 +47,10 @@ def judged(told: Told, step: Told, asked: Array, limits: Limits) -> Judgement:
     fast = _too_fast(poses.tools, seconds, limits)
     move, goal = faults_of(limits.space, poses, _bow(way), off)
     clips = np.zeros(fast.shape, np.int64)
-    step, asked_too_near = move.any() | fast, goal.any()
-    if step.any() or asked_too_near.any():
+    unsafe, asked_too_near = move.any() | fast, goal.any()
+    if unsafe.any() or asked_too_near.any():
         clips = _bits(move) | _bits(goal) | np.where(fast, int(Clip.TOOL_SPEED), 0)
-    return Judgement(step, asked_too_near, clips)
+    return Judgement(unsafe, asked_too_near, clips)
 
 
 def passed(told: Told, wanted: Array, stop: Array, limits: Limits) -> Array:
@@ -63,7 +63,7 @@ def passed(told: Told, wanted: Array, stop: Array, limits: Limits) -> Array:
     fine = ~judged(before, after, before.position, limits).step.any(axis=1).reshape(tried, count)
     first = np.argmax(fine, axis=0)
     best = speed.reshape(tried, count, -1)[first, np.arange(count)]
-    return np.where(fine.any(axis=0)[:, None], best, stop)
+    return np.where(np.asarray(fine.any(axis=0))[:, None], best, stop)
 
 
 def moved(told: Told, speed: Array, limits: Limits) -> Told:
@@ -98,4 +98,4 @@ def _too_fast(tools: Array, seconds: Array, limits: Limits) -> NDArray[np.bool_]
 
 def _bits(faults: Faults) -> NDArray[np.int64]:
     pairs = ((faults.box, Clip.WORKSPACE), (faults.table, Clip.TABLE), (faults.distance, Clip.DISTANCE))
-    return sum((np.where(mask, int(bit), 0) for mask, bit in pairs), np.int64(0))  # type: ignore[return-value]
+    return sum((np.where(mask, int(bit), 0) for mask, bit in pairs), np.int64(0))

@@ -13,10 +13,10 @@ def eased(told: Told, wanted: Array, limits: Limits) -> Array:
 
     Speed and acceleration stand to each other as way and speed do when braking: `stopping_speed` one order higher.
     """
-    period_s, most = limits.period_s, limits.jerk * limits.period_s
+    period_s, most = limits.period_s, limits.most_jerk * limits.period_s
     change = wanted - told.velocity
     near = np.abs(change) <= most * period_s
-    soft = np.sign(change) * stopping_speed(np.abs(change), limits.jerk, period_s)
+    soft = np.sign(change) * stopping_speed(np.abs(change), limits.most_jerk, period_s)
     acceleration = np.where(near, change / period_s, soft)
     acceleration = np.clip(acceleration, told.acceleration - most, told.acceleration + most)
     return told.velocity + np.clip(acceleration, -limits.acceleration, limits.acceleration) * period_s
@@ -29,6 +29,6 @@ def eased_stopping_speed(distance: Array, limits: Limits) -> Array:
     lag, which braking by all of it would turn into a way of 0.2 rad past the target.
     """
     plain = stopping_speed(distance, limits.acceleration, limits.period_s)
-    build_up = limits.acceleration**2 / (2.0 * limits.jerk)
+    build_up = limits.acceleration**2 / (2.0 * limits.most_jerk)
     soft = np.sqrt(build_up**2 + limits.acceleration * np.maximum(distance, 0.0)) - build_up
     return np.minimum(plain, soft)

@@ -137,7 +137,7 @@ def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_
 
 def _eased_interval(told: Told, allowed: Interval, limits: Limits) -> Interval:
     """The part of `allowed` that keeps the jerk limit, or its nearest point."""
-    step = limits.jerk * limits.period_s**2
+    step = limits.most_jerk * limits.period_s**2
     steady = told.velocity + told.acceleration * limits.period_s
     return allowed.narrowed(Interval(steady - step, steady + step))[0]
 

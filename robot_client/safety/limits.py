@@ -64,7 +64,12 @@ class Limits:
     @property
     def guarded(self) -> bool:
         """Some limit concerns more than one channel, and the way to rest is looked at."""
-        return self.space is not FREE or np.isfinite(self.tool_speed_m_s)
+        return self.space is not FREE or bool(np.isfinite(self.tool_speed_m_s))
+
+    @property
+    def most_jerk(self) -> NDArray[np.float64]:
+        """(14,) [rad/s^3] also where the station asks for no limit."""
+        return np.full_like(self.speed, UNLIMITED_JERK) if self.jerk is None else self.jerk
 
 
 @dataclass(frozen=True, slots=True, eq=False)
