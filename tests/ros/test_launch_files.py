@@ -145,7 +145,7 @@ def launched(name: str, *given: str, interrupt: bool = False) -> tuple[int, str]
                 if "loop is up" in line:
                     process.send_signal(signal.SIGINT)
                     break
-        rest, _ = process.communicate(timeout=100)
+        rest, _ = process.communicate(timeout=300)
         return process.returncode, output + rest
     finally:
         if process.poll() is None:
@@ -173,6 +173,7 @@ def test_a_wrong_argument_starts_nothing(name: str, given: list[str], says: str)
 
 
 @needs_launch
+@pytest.mark.timeout(400)
 def test_replay_on_the_twin_comes_up_and_ctrl_c_leaves_the_arms_held() -> None:
     episode = ROOT / "tests" / "robot_client" / "episodes" / "reference" / "episode"
     code, output = launched("replay", f"episode:={episode}", "namespace:=test_replay", interrupt=True)
