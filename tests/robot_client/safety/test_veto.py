@@ -43,6 +43,47 @@ def test_rows_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
         checked_rows(np.zeros(shape))
 
 
+def test_the_first_of_several_bad_values_is_named() -> None:
+    rows = np.zeros((4, 14))
+    rows[1, 13], rows[2, 0], rows[3, 5] = np.nan, np.inf, 200.0
+    with pytest.raises(ActionError, match="row 1, right_gripper"):
+        checked_rows(rows)
+
+
+def test_one_row_is_enough_and_the_bound_itself_passes_there_too() -> None:
+    assert PLAUSIBLE == 100.0
+    rows = np.full((1, 14), -100.0)
+    np.testing.assert_array_equal(checked_rows(rows), rows)
+    rows[0, 9] = np.nextafter(100.0, np.inf)
+    with pytest.raises(ActionError, match="row 0, right_joint3"):
+        checked_rows(rows)
+
+
+@pytest.mark.parametrize("rows", [[[0.0] * 14, 1.0], [1.0, [0.0] * 14], [], [[]]])
+def test_rows_that_are_only_partly_rows_are_refused(rows: object) -> None:
+    with pytest.raises(ActionError):
+        checked_rows(rows)
+
+
+def test_a_channel_too_many_is_named_by_its_number() -> None:
+    with pytest.raises(ActionError, match="row 0, value 14"):
+        checked_rows([[0.0] * 14 + ["more"]])
+    with pytest.raises(ActionError, match="target of right_gripper"):
+        checked_target([0.0] * 13 + [None])
+
+
+def test_a_long_value_is_shown_by_its_beginning() -> None:
+    long = "x" * 300
+    for call, values, shown in (
+        (checked_rows, long, 60),
+        (checked_target, [long], 60),
+        (checked_rows, [[0.0] * 14, [0.0] * 13], 80),
+    ):
+        with pytest.raises(ActionError) as caught:
+            call(values)  # type: ignore[operator]
+        assert len(str(caught.value.got)) == shown
+
+
 def test_ragged_rows_are_refused() -> None:
     with pytest.raises(ActionError, match="rows"):
         checked_rows([[0.0] * 14, [0.0] * 13])
