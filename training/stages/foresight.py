@@ -76,9 +76,14 @@ class ForesightStage:
 
     @torch.no_grad()
     def validate(self, model: VideoActionModel) -> dict[str, float]:
+        """`errors_of` fresh demonstrations of seen pairs, and of what is imagined."""
+        errors = self.errors_of(model, self._materials.acting_validation)
+        return {**errors, **imagination(model, self._run, self._materials)}
+
+    @torch.no_grad()
+    def errors_of(self, model: VideoActionModel, moments: Moments) -> dict[str, float]:
         """Errors with the future kept, masked, and imagined for another sample's instruction, by the same noise."""
-        chance = Chance(self._run.seed, _FIXED)
-        batch = self._draw(model, self._materials.acting_validation, _VALIDATION, (0.0, 0.0), chance)
+        batch = self._draw(model, moments, _VALIDATION, (0.0, 0.0), Chance(self._run.seed, _FIXED))
         told = self.features(model, batch.canvases, batch.tokens, Chance(self._run.seed, _FIXED))
         other = self.features(model, batch.canvases, batch.tokens.roll(1, 0), Chance(self._run.seed, _FIXED))
         kept = torch.ones(len(told))
@@ -86,7 +91,7 @@ class ForesightStage:
         for name, features, keep in (("action", told, kept), ("masked", told, 0 * kept), ("reworded", other, kept)):
             errors = self._errors(model, features, batch, keep, Chance(self._run.seed, _FIXED))
             values[name] = errors.mean().item()
-        return {**values, **imagination(model, self._run, self._materials)}
+        return values
 
     def card(self, command: str) -> PolicyCard:
         return card_of(self._run, self._materials, command, trained=True, feature_source="generated")
