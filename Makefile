@@ -8,7 +8,7 @@ BUNDLE ?= bundles/trained-gate
 export VENV
 
 .DEFAULT_GOAL := help
-.PHONY: bench-safety safety-sequences mutate bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results circle fuzz soak-server bench-ros ros-shutdown clean \
+.PHONY: bench-safety safety-sequences mutate bench-engines bench-rtx help demo test test-robot check bench bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes faults soak refs results circle fuzz soak-server bench-ros ros-shutdown calibration-bench clean \
   install-demo install-test install-dev install-robot
 
 help: ## this list
@@ -88,6 +88,9 @@ bench-ros: install-test ## what ROS adds: camera topic to observation, command t
 
 ros-shutdown: install-test ## nodes ended by SIGINT and SIGTERM in every state, 20 times each (ROUNDS=1 for a look)
 	@$(ROS) tests/ros/shutdown_states.py $(or $(ROUNDS),20)
+
+calibration-bench: install-test ## every calibration routine on the twin against its true values (20 minutes of one core at most)
+	@$(BIN)/python -m calibration.bench --json out/bench/calibration.json $(ARGS)
 
 REFS := tests/robot_client/episodes/reference
 refs: install-test ## accept the shipped policy's answers to the kept episode (look at the diff)

@@ -1,4 +1,4 @@
-"""Camera: focal lengths, principal point and lens distortion at one resolution, and where points land in its picture."""
+"""Camera: focal lengths, principal point and distortion at one resolution, and where points land in its picture."""
 
 from __future__ import annotations
 

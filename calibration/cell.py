@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.rigid import Matrix, matrix
 from contract.errors import RigError
 from contract.layout import Arm, joints_of
 from contract.station import Station
@@ -27,8 +28,6 @@ from robot_client.sources.base import Asked, Moment, TargetSource
 from robot_client.sources.pose import PoseSource
 from robot_client.ticks import TickRecord
 from robot_client.watchdogs import Watchdogs
-
-from calibration.rigid import Matrix, matrix
 
 SHARE: Final = 0.3
 """Of the station's speed and acceleration limits."""

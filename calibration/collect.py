@@ -40,7 +40,7 @@ class Plan:
 def collect(
     cell: Cell, board: Board, plan: Plan, keep: Path | None = None, say: Callable[[str], None] = lambda line: None
 ) -> list[View]:
-    """`plan.views` views of the board, stored in `keep` too. Raises `ConfigurationError` when it is hardly ever seen."""
+    """`plan.views` views, stored in `keep` too. Raises `ConfigurationError` when the board is hardly ever seen."""
     rng, views = np.random.default_rng(plan.seed), list[View]()
     lower = cell.station.safety.vectors("lower_rad", 0.0) + _INSIDE_RAD
     upper = cell.station.safety.vectors("upper_rad", 1.0) - _INSIDE_RAD
@@ -48,7 +48,8 @@ def collect(
         pose = plan.start.copy()
         if attempt:
             arm_of(pose, plan.arm)[:6] += rng.uniform(-1.0, 1.0, 6) * plan.spread_rad
-        view = _look(cell, board, plan, np.where(plan.start <= upper, np.clip(pose, lower, upper), pose), keep)
+        pose = np.where(plan.start <= upper, np.clip(pose, lower, upper), pose)
+        view = _look(cell, board, plan, pose, keep, trusted=bool(views))
         if view is not None:
             views.append(view)
             say(f"{plan.role}: view {len(views)} of {plan.views}, {len(view.sighting.ids)} corners")
@@ -61,12 +62,22 @@ def collect(
     )  # fmt: skip
 
 
-def _look(cell: Cell, board: Board, plan: Plan, pose: NDArray[np.float64], keep: Path | None) -> View | None:
-    """None when safety keeps the arm from the pose, or too little of the board is seen from it."""
+def _look(
+    cell: Cell, board: Board, plan: Plan, pose: NDArray[np.float64], keep: Path | None, trusted: bool
+) -> View | None:
+    """None when safety keeps the arm from the pose, or too little of the board is seen from it.
+
+    Once the board was seen as described (`trusted`), a glimpse that does not fit says nothing against its description.
+    """
     if not cell.go(pose):
         return None
     image, joints = cell.frame(plan.role).image, cell.joints().positions.copy()
-    sighting = find(board, image)
+    try:
+        sighting = find(board, image)
+    except ConfigurationError:
+        if trusted:
+            return None
+        raise
     if len(sighting.ids) < USEFUL_CORNERS:
         return None
     if keep is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -97,7 +98,7 @@ def _alike(leader: Signal, follower: Signal, shift_s: float) -> float:
 
 def _uncertainty(leader: Signal, follower: Signal, seconds: float) -> float:
     edges = np.linspace(follower.times_s[0], follower.times_s[-1], _PIECES + 1)
-    pieces = [follower.between(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    pieces = [follower.between(a, b) for a, b in pairwise(edges)]
     moving = [one for one in pieces if len(one.times_s) >= LEAST_SAMPLES // 4 and np.ptp(one.values) > 0]
     if len(moving) < 2:
         return 0.0

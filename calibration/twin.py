@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -62,3 +62,10 @@ def _both(arm: Arm, joints: tuple[float, ...]) -> np.ndarray:
     left = own if arm == "left" else np.array(_ASIDE)
     right = own if arm == "right" else _MIRROR * _ASIDE
     return pack(left, 1.0, right, 1.0)
+
+
+def board_place(role: str, arm: Arm) -> Literal["table", "left_hand", "right_hand"]:
+    """Where the board must be for that camera and arm."""
+    if role != "top":
+        return "table"
+    return "left_hand" if arm == "left" else "right_hand"

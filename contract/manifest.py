@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -82,11 +83,14 @@ class TrCalibration(Strict):
     horizon: Positive
     engine_id: str
     source: str
+    phases: dict[str, Annotated[tuple[float, ...], Row, Field(min_length=2)]] = Field(default_factory=dict)
+    """The same per phase of the task, where the replans were labelled. For people; guidance uses `quantiles`."""
 
     @model_validator(mode="after")
     def _rising(self) -> TrCalibration:
-        if any(b < a for a, b in zip(self.quantiles, self.quantiles[1:], strict=False)):
-            raise ValueError("quantiles must not fall")
+        for row in (self.quantiles, *self.phases.values()):
+            if any(b < a for a, b in pairwise(row)):
+                raise ValueError("quantiles must not fall")
         return self
 
 

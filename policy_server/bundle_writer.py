@@ -39,11 +39,16 @@ def write_manifest(folder: Path, manifest: BundleManifest) -> None:
     os.replace(scratch, folder / MANIFEST_NAME)
 
 
-def set_calibration(folder: Path, calibration: TrCalibration) -> BundleManifest:
-    """Store TR quantiles in a bundle's `policy.toml`; the weights stay as they are.
+def set_calibration(
+    folder: Path, calibration: TrCalibration, q_lo: float | None = None, q_hi: float | None = None
+) -> BundleManifest:
+    """Store TR quantiles, and the ranks of adaptive guidance if given, in `policy.toml`; the weights stay as they are.
 
     Raises `BundleError` for a broken bundle, and when sigma or horizon are not the policy's.
     """
-    manifest = load_bundle(folder).manifest.model_copy(update={"tr_calibration": calibration})
+    before = load_bundle(folder).manifest
+    ranks = {name: value for name, value in (("q_lo", q_lo), ("q_hi", q_hi)) if value is not None}
+    guidance = before.guidance.model_copy(update=ranks)
+    manifest = before.model_copy(update={"tr_calibration": calibration, "guidance": guidance})
     write_manifest(folder, manifest)
     return manifest

@@ -233,6 +233,8 @@ def calibrate(
     bundle: Annotated[Path, tyro.conf.Positional],
     replans: Annotated[tuple[Path, ...], tyro.conf.Positional],
     source: str = "unguided replans of the twin",
+    q_lo: float | None = None,
+    q_hi: float | None = None,
 ) -> None:
     """Store the distribution of TR over unguided replans in a bundle.
 
@@ -240,10 +242,12 @@ def calibrate(
         bundle: folder with policy.toml.
         replans: replans.jsonl files of runs with --guidance off.
         source: where the replans come from, for people.
+        q_lo: rank of TR below which adaptive guidance is off; default: as it is.
+        q_hi: rank of TR from which on it is whole; default: as it is.
     """
     from policy_server.commands.calibrate import calibrate as run
 
-    print("\n".join(run(bundle, replans, source)))
+    print("\n".join(run(bundle, replans, source, q_lo, q_hi)))
 
 
 @app.command(name="bench")

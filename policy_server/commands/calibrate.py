@@ -20,11 +20,14 @@ LEAST_REPLANS: Final = 50
 QUANTILES: Final = 101
 
 
-def calibrate(bundle: Path, replans: Sequence[Path], source: str) -> list[str]:
+def calibrate(
+    bundle: Path, replans: Sequence[Path], source: str, q_lo: float | None = None, q_hi: float | None = None
+) -> list[str]:
     """Stores the calibration and says what it is.
 
     `replans` are files of JSON lines as runs leave them (`replans.jsonl`); `source` says for people where they come
-    from. Raises `FieldError` for a guided replan or another engine's, `BundleError` when there are too few.
+    from; `q_lo` and `q_hi` replace the ranks between which adaptive guidance rises. Raises `FieldError` for a guided
+    replan or another engine's, `BundleError` when there are too few.
     """
     weights = load_bundle(bundle).manifest.weights_hash
     entries = [entry for path in replans for entry in _entries(path)]
@@ -38,16 +41,27 @@ def calibrate(bundle: Path, replans: Sequence[Path], source: str) -> list[str]:
         raise FieldError("engine_id", expected="one engine", got=", ".join(engines), remedy="calibrate each by itself")
     manifest = load_bundle(bundle).manifest
     calibration = TrCalibration(
-        quantiles=tuple(float(q) for q in np.quantile(values, np.linspace(0.0, 1.0, QUANTILES))),
+        quantiles=_quantiles(values),
         replans=len(values),
         sigma=manifest.video.sigma,
         horizon=manifest.head.horizon,
         engine_id=engines[0],
         source=source,
+        phases=_by_phase(entries),
     )
-    set_calibration(bundle, calibration)
+    set_calibration(bundle, calibration, q_lo, q_hi)
     shown = ", ".join(f"{q:.0%} {np.quantile(values, q):.4g}" for q in (0.0, 0.05, 0.5, 0.95, 1.0))
     return [f"{bundle}: TR calibrated on {len(values)} unguided replans of {engines[0]}", f"quantiles  {shown}"]
+
+
+def _quantiles(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(q) for q in np.quantile(values, np.linspace(0.0, 1.0, QUANTILES)))
+
+
+def _by_phase(entries: Sequence[dict[str, Any]]) -> dict[str, tuple[float, ...]]:
+    """Quantiles of every phase that replans are labelled with."""
+    names = sorted({str(entry["phase"]) for entry in entries if entry.get("phase")})
+    return {name: _quantiles([float(e["tr"]) for e in entries if e.get("phase") == name]) for name in names}
 
 
 def _entries(path: Path) -> Iterable[dict[str, Any]]:

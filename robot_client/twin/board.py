@@ -1,4 +1,4 @@
-"""A flat picture in the twin, for calibration: on the table between the arms, or held by a hand. One is shown at a time.
+"""A flat picture in the twin, for calibration: on the table, or held by a hand. One is shown at a time.
 
 The twin knows nothing of what is printed on it; who calibrates brings the picture and its size.
 """
@@ -37,7 +37,9 @@ class BoardPicture:
 def add_board(spec: mujoco.MjSpec, board: BoardPicture) -> None:
     """The picture at all places, hidden."""
     height, width = board.grey.shape
-    texture = spec.add_texture(name="board", type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=3)
+    texture = spec.add_texture(
+        name="board", type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=3
+    )
     texture.data = np.repeat(board.grey[..., np.newaxis], 3, axis=2).tobytes()
     # Nothing shines and everything is fully lit, so that white is white from all sides.
     material = spec.add_material(name="board", emission=0.6, specular=0.0, shininess=0.0)

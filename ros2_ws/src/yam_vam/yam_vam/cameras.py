@@ -109,7 +109,7 @@ class CamerasNode(ManagedNode):
             self.get_logger().info(line)
             if self.told_to_end():
                 raise RigError("cameras", expected="all of them", got="a signal to end")
-        self._published = FrameTopics(self, station.cameras, MailboxFrames(folder, [c.role for c in station.cameras]))
+        self._published = FrameTopics(self, station, MailboxFrames(folder, [c.role for c in station.cameras]))
         self._published.open(self.watch, time_map)
 
     def _report(self) -> tuple[bool, str, dict[str, object]]:

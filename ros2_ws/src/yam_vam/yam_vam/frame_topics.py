@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from rclpy.node import Node
 
-from contract.station import Camera
+from contract.station import Station
 from robot_client.episodes.ros_time import RosTime
 from robot_client.rigs.mailbox_frames import MailboxFrames
 from yam_vam.camera_info import camera_info
@@ -22,8 +21,8 @@ LOOK_S: Final = 0.005
 class FrameTopics:
     """Publishes every frame that is new while `going`."""
 
-    def __init__(self, node: Node, cameras: Sequence[Camera], frames: MailboxFrames) -> None:
-        self._node, self._cameras, self._frames = node, cameras, frames
+    def __init__(self, node: Node, station: Station, frames: MailboxFrames) -> None:
+        self._node, self._station, self._frames = node, station, frames
         self._ends: dict[str, tuple[Any, Any, Any]] = {}
         self._newest: dict[str, int] = {}
         self._timer: Any = None
@@ -31,10 +30,10 @@ class FrameTopics:
 
     def open(self, watch: QosWatch, time_map: RosTime) -> None:
         """Make the publishers."""
-        for camera in self._cameras:
+        for camera in self._station.cameras:
             image, info = (role_topic(name, camera.role) for name in ("/{role}/image_raw", "/{role}/camera_info"))
             images, infos = (watch.advertise(topic.name, topic.kind, topic.qos) for topic in (image, info))
-            self._ends[camera.role] = (images, infos, camera_info(camera))
+            self._ends[camera.role] = (images, infos, camera_info(camera, self._station))
         self._timer = self._node.create_timer(LOOK_S, lambda: self._look(time_map))
 
     def close(self) -> None:

@@ -18,4 +18,6 @@ def advertise_transforms(node: Any, station: Station) -> str:
         importlib.import_module("tf2_msgs.msg")
     except ModuleNotFoundError:
         return "not published: tf2_msgs is not installed (it comes with a ROS installation)"
-    return "not published: this station has no calibrated camera poses"
+    if station.calibration is None or not station.calibration.mounts:
+        return "not published: this station has no calibrated camera poses"
+    return "not published: the station's calibrated camera poses are read by no publisher here"

@@ -117,7 +117,7 @@ class TwinNode(ManagedNode):
         joints = self.watch.advertise(states.name, states.kind, states.qos, alone=True)
         self.watch.subscribe(commands.name, commands.kind, commands.qos, self._commanded, alone=True)
         roles = [camera.role for camera in station.cameras]
-        self._frames = FrameTopics(self, station.cameras, MailboxFrames(run_dir, roles))
+        self._frames = FrameTopics(self, station, MailboxFrames(run_dir, roles))
         self._frames.open(self.watch, ros_time)
         self._beats = [
             self.create_timer(1.0 / joint_hz, lambda: self._publish_joints(joints, ros_time)),

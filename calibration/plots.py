@@ -1,0 +1,86 @@
+"""Pictures of residuals, to be looked at: a number says how much, a picture where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.eyes import Eye
+from calibration.intrinsics import Intrinsics
+from calibration.views import View
+
+
+def _figure(path: Path, columns: int) -> tuple[Any, Sequence[Any]]:
+    # The object interface: no window, no global state, whatever backend a person has chosen.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure = Figure(figsize=(5.0 * columns, 4.0), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, np.atleast_1d(figure.subplots(1, columns))
+
+
+def plot_intrinsics(path: Path, role: str, found: Intrinsics, views: Sequence[View]) -> None:
+    """Error of each view, and where in the picture corners were seen."""
+    figure, (bars, map_) = _figure(path, 2)
+    bars.bar(range(len(found.per_view_px)), found.per_view_px)
+    bars.axhline(found.held_out_px, linestyle="--", color="black", label="held-out views")
+    bars.set(title=f"{role}: reprojection error", xlabel="fitted view", ylabel="RMS [px]")
+    bars.legend()
+    pixels = np.concatenate([view.sighting.pixels for view in views])
+    map_.scatter(pixels[:, 0], pixels[:, 1], s=2)
+    map_.set(xlim=(0, found.camera.width), ylim=(found.camera.height, 0), title=f"corners, {found.covered:.0%} covered")
+    map_.set_aspect("equal")
+    figure.savefig(path)
+
+
+def plot_eye(path: Path, name: str, found: Eye) -> None:
+    """Residual of each pose, and how far each solver is from the refined result."""
+    figure, (metres, degrees) = _figure(path, 2)
+    metres.bar(range(found.poses), 1e3 * found.result.residuals_m)
+    metres.axhline(1e3 * found.held_out_m, linestyle="--", color="black", label="held-out poses")
+    solvers = ", ".join(f"{key} {1e3 * apart[0]:.2f} mm" for key, apart in found.result.solvers.items())
+    metres.set(title=f"{name}; {solvers}", xlabel="pose", ylabel="residual [mm]")
+    metres.title.set_fontsize(8)
+    metres.legend()
+    degrees.bar(range(found.poses), np.degrees(found.result.residuals_rad))
+    degrees.set(xlabel="pose", ylabel="residual [degrees]")
+    figure.savefig(path)
+
+
+def plot_latencies(path: Path, latencies: Mapping[str, tuple[float, float]]) -> None:
+    """Name -> latency and uncertainty [ms]."""
+    figure, (bars,) = _figure(path, 1)
+    values = np.array(list(latencies.values()))
+    bars.barh(range(len(values)), values[:, 0], xerr=values[:, 1])
+    bars.set_yticks(range(len(values)), list(latencies))
+    bars.set(xlabel="latency [ms], 95 % interval")
+    figure.savefig(path)
+
+
+def plot_zeros(path: Path, offsets_rad: Mapping[str, NDArray[np.float64]]) -> None:
+    """Zero error of each joint, by arm."""
+    figure, (bars,) = _figure(path, 1)
+    for i, (arm, offsets) in enumerate(offsets_rad.items()):
+        bars.bar(np.arange(len(offsets)) + 0.4 * i, 1e3 * np.asarray(offsets), width=0.4, label=arm)
+    bars.set(xlabel="joint", ylabel="measured less reference [mrad]")
+    bars.legend()
+    figure.savefig(path)
+
+
+def plot_tr(path: Path, by_phase: Mapping[str, Sequence[float]], ranks: tuple[float, float]) -> None:
+    """Distribution of TR, with the ranks between which guidance rises."""
+    figure, (bars,) = _figure(path, 1)
+    names = sorted(by_phase)
+    bars.hist([by_phase[name] for name in names], bins=40, stacked=True, label=[name or "all" for name in names])
+    whole = np.concatenate([np.asarray(by_phase[name]) for name in names])
+    for rank, label in zip(ranks, ("q_lo", "q_hi"), strict=True):
+        bars.axvline(float(np.quantile(whole, rank)), linestyle="--", color="black", label=f"{label} {rank:g}")
+    bars.set(xlabel="Temporal Ratio", ylabel="replans")
+    bars.legend()
+    figure.savefig(path)
