@@ -23,6 +23,10 @@ from robot_client.teleop.sample import LeaderGoal, LeaderSample
 _SIDES: Final[dict[str, tuple[Arm, ...]]] = {"": ARMS, "both": ARMS, "left": ("left",), "right": ("right",)}
 
 
+_LOOKED_NS: Final = 30 * NS_PER_MS
+"""A sample this much younger than the goal comes from a leader that has seen it: it reads a hundred times a second."""
+
+
 class _Phase(Enum):
     ALIGN = "aligning"
     RAMP = "ramping"
@@ -130,7 +134,7 @@ class TeleopSource:
         return ""
 
     def _still_apart(self, sample: LeaderSample, moment: Moment) -> str:
-        if any(arm not in sample.arms for arm in self.arms):
+        if sample.stamp_ns - self._since_ns < _LOOKED_NS or any(arm not in sample.arms for arm in self.arms):
             return "the leader is nowhere yet"
         return apart(sample.values, moment.told.position, self.arms, self._rules, grippers=False)
 

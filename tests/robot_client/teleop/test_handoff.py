@@ -219,6 +219,18 @@ def test_every_change_of_hands_is_in_the_ticks_with_its_cause() -> None:
     assert all(b >= a for a, b in itertools.pairwise(epochs))
 
 
+def test_a_leader_hears_where_the_follower_is_before_it_leads() -> None:
+    """Keys pressed before a handoff still moved the arm after it: the goal that makes a keyboard forget them was
+    replaced by "free" in the same tick when both happened to stand together."""
+    scene = Scene(HOME, align="leader", engage=False)
+    scene.person("teleop")
+    scene.run(0.02)
+    assert scene.mode == "HANDOFF"
+    assert scene.leader.goals and not any(goal.free for goal in scene.leader.goals)
+    scene.run_until(lambda: scene.mode == "TELEOP", 1.0)
+    assert scene.leader.goals[-1].free
+
+
 @pytest.mark.parametrize("arm", ["left", "right"])
 def test_one_arm_by_hand_while_the_policy_goes_on_with_the_other(arm: str) -> None:
     """B26: with one arm only; nobody commands an arm from two sources in one tick."""
