@@ -35,6 +35,11 @@ def pack_trajectory(times_ns: NDArray[np.int64], values: NDArray[np.float64]) ->
 
     Raises `FieldError` when there are none or too many, or the times do not rise from 0 or more.
     """
+    _check(times_ns, values)
+    return _HEAD.pack(len(times_ns)) + times_ns.astype("<i8").tobytes() + values.astype("<f8").tobytes()
+
+
+def _check(times_ns: NDArray[np.int64], values: NDArray[np.float64]) -> None:
     count = len(times_ns)
     if not 1 <= count <= MOST_POINTS or values.shape != (count, SIZE):
         raise FieldError("trajectory", expected=f"1 to {MOST_POINTS} points of {SIZE}", got=f"{count} {values.shape}")
@@ -42,16 +47,17 @@ def pack_trajectory(times_ns: NDArray[np.int64], values: NDArray[np.float64]) ->
         raise FieldError("times of a trajectory", expected="rising from 0 to 600 s", got=f"{times_ns[:5]}...")
     if np.isinf(values).any():
         raise FieldError("targets of a trajectory", expected="finite values", got="an infinite one")
-    return _HEAD.pack(count) + times_ns.astype("<i8").tobytes() + values.astype("<f8").tobytes()
 
 
 def unpack_trajectory(payload: bytes) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Times (N,) and targets (N, 14). Raises `CodecError` on other bytes."""
+    """Times (N,) and targets (N, 14). Raises `CodecError` on other bytes, `FieldError` as `pack_trajectory` does."""
     count = _HEAD.unpack_from(payload)[0] if len(payload) >= _HEAD.size else 0
     if not 1 <= count <= MOST_POINTS or len(payload) != _HEAD.size + count * 8 * (1 + SIZE):
         raise CodecError("trajectory in the mailbox", expected="points", got=f"{len(payload)} bytes")
     times_ns = np.frombuffer(payload, "<i8", count, _HEAD.size).astype(np.int64)
-    return times_ns, np.frombuffer(payload, "<f8", offset=_HEAD.size + 8 * count).reshape(count, SIZE).copy()
+    values = np.frombuffer(payload, "<f8", offset=_HEAD.size + 8 * count).reshape(count, SIZE).copy()
+    _check(times_ns, values)
+    return times_ns, values
 
 
 class ExternalSource:
@@ -69,7 +75,10 @@ class ExternalSource:
 
     def begin(self, moment: Moment) -> None:
         """Whatever lies in the mailbox is old."""
-        letter = self._mailbox.newest()
+        try:
+            letter = self._mailbox.newest()
+        except RigError:  # no mailbox; `ask` says so
+            letter = None
         self._seen = 0 if letter is None else letter.sequence
         self._points = self._ramp = None
         self._taken = False
@@ -83,7 +92,7 @@ class ExternalSource:
             return Asked(None, event=Event.TAKEN_BY_EXTERNAL, reason="a person gave the arms to external trajectories")
         try:
             self._look(moment)
-        except (CodecError, RigError) as error:
+        except (CodecError, FieldError, RigError) as error:
             return Asked(None, event=Event.WATCHDOG, reason=str(error))
         if self._points is None:
             return Asked(None)

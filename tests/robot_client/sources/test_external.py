@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +133,23 @@ def test_what_was_packed_is_unpacked_and_nothing_else() -> None:
     assert values[1] == pytest.approx(HOME + 0.5)
     with pytest.raises(CodecError):
         unpack_trajectory(points((0.0, 0.0))[:-1])
+
+
+@pytest.mark.parametrize(("times", "value"), [((5, 5), 0.0), ((7, 2), 0.0), ((0, 10**9), np.inf)])
+def test_a_writer_that_checks_nothing_holds_the_arms_and_does_not_end_the_loop(
+    times: tuple[int, int], value: float, scene: Scene
+) -> None:
+    """Points were checked by who packed them alone: an infinite target was an OverflowError in the control step."""
+    scene.enter()
+    values = np.tile(HOME + value, (2, 1))
+    scene.mailbox.put(struct.pack("<I", 2) + np.array(times, "<i8").tobytes() + values.astype("<f8").tobytes(), NOW)
+    said = scene.source.ask(moment())
+    assert said.values is None and said.event is Event.WATCHDOG and "trajectory" in said.reason
+
+
+def test_a_file_that_is_no_mailbox_holds_the_arms_and_does_not_end_the_loop(tmp_path: Path) -> None:
+    (tmp_path / MAILBOX).write_bytes(b"something else")
+    source = ExternalSource(tmp_path, LIMITS)
+    source.begin(moment())
+    source.ask(moment())
+    assert source.ask(moment()).event is Event.WATCHDOG
