@@ -22,14 +22,24 @@ GONE_S = 8.0
 
 @pytest.fixture(scope="module")
 def arms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatedStation]:
-    """Both held for all tests of this file; the last one breaks one of them."""
+    """Both held for the tests of this file; the last one breaks one of them."""
     station = EmulatedStation(tmp_path_factory.mktemp("teardown"))
     station.start()
     yield station
     station.close()
 
 
+def _anew(arms: EmulatedStation) -> None:
+    """Fresh holders: a dead bus, or a machine too busy for the motors' own timeout, let an arm go."""
+    arms.close()
+    arms.pids.clear()
+    arms.fault("left", bus_off=False)
+    arms.start()
+
+
 def _raised(arms: EmulatedStation) -> None:
+    if not all(until(lambda arm=arm: is_holding(arms.client(arm)), 2.0) for arm in ("left", "right")):
+        _anew(arms)
     left = arms.client("left")
     if np.abs(state_of(left).held - RAISED).max() > 0.01:
         go(left, RAISED, then_hold=True)
@@ -90,14 +100,18 @@ def test_a_killed_terminal_leaves_no_client_and_both_arms_held(arms: EmulatedSta
 
 def test_a_bus_that_dies_during_the_parking_is_falling_and_the_other_arm_is_held(arms: EmulatedStation) -> None:
     """B29, B30: the client is gone in time, its exit code tells, and it says which arm is not held."""
-    process = _parking(arms)
-    arms.fault("left", bus_off=True)
-    lines = _rest_of(process)
-    assert process.returncode == 1
-    ended = next(line for line in lines if line.startswith("arms: "))
-    if "late" not in ended:  # a busy machine may have held the arms before the bus died
-        assert ended.startswith("arms: FALLING: the left arm is not held")
-        assert lines[-2].startswith("left arm: falling")
+    ended, lines = "", list[str]()
+    for _ in range(3):  # a busy machine may hold the arms before the bus dies, which is another story
+        process = _parking(arms)
+        arms.fault("left", bus_off=True)
+        lines = _rest_of(process)
+        assert process.returncode == 1
+        ended = next(line for line in lines if line.startswith("arms: "))
+        if not ended.startswith("arms: HOLD"):
+            break
+        _anew(arms)
+    assert ended.startswith("arms: FALLING: the left arm is not held")
+    assert lines[-2].startswith("left arm: falling")
     assert lines[-1].startswith("right arm: holding")
     assert until(lambda: state_of(arms.client("left")).hold is Hold.FALLING)
     assert until(lambda: not arms.truth("left")[1].any()), "the motors let go by their own timeout"
