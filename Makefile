@@ -56,7 +56,8 @@ bench-episodes: install-demo ## what recording costs and how fast episodes are r
 bench-safety: install-test ## processor time of one step of safety
 	@$(BIN)/python -m robot_client.bench.safety --json out/bench/safety.json $(ARGS)
 
-safety-sequences: install-test ## a million random sequences through safety; the largest excess of each limit
+safety-sequences: install-test ## a million random sequences through each channel's limits, 100,000 through the guard; the largest excess of each
+	@$(BIN)/python -m tests.robot_client.safety.channel_sequences --json out/bench/safety_channels.json
 	@$(BIN)/python -m tests.robot_client.safety.sequences --json out/bench/safety_sequences.json $(ARGS)
 
 mutate: install-test ## changes safety, modes and the chunk buffer a little at a time; every unnoticed change must be listed

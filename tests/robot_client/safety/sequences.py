@@ -1,6 +1,6 @@
 """Random sequences of asked targets through safety, many pairs of arms at once; prints each limit's largest excess.
 
-    python -m tests.robot_client.safety.sequences --count 1000000
+    python -m tests.robot_client.safety.sequences --count 100000
 
 A sequence is `LENGTH` ticks of one kind of asking; it begins in whatever motion the one before it left the arms.
 """
@@ -146,7 +146,8 @@ def run(limits: Limits, count: int, seed: int, rows: int = ROWS) -> Excess:
     pool = safe_poses(limits, random, 2000)
     told = seeded(pool[random.integers(0, len(pool), rows)])
     while seen.sequences < count:
-        stray = random.normal(0.0, 0.05, told.position.shape) * (random.random((rows, 1)) < 0.2)
+        # Up to the whole lead, so that this limit is reached.
+        stray = random.uniform(-1.0, 1.0, told.position.shape) * limits.lead * (random.random((rows, 1)) < 0.2)
         brakes = random.random() < 0.1
         for asked in asked_targets(limits, pool, told, random):
             measured = told.position + stray
@@ -179,7 +180,7 @@ def variants() -> dict[str, Limits]:
 def main() -> int:
     """Prints a table; exit 1 when a limit was exceeded."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=1_000_000)
+    parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()

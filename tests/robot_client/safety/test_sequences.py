@@ -9,6 +9,7 @@ import pytest
 
 from contract.layout import JOINT_MASK
 from robot_client.safety.limits import Told, Verdict
+from tests.robot_client.safety.channel_sequences import run as run_channels
 from tests.robot_client.safety.sequences import Excess, check, run, variants
 
 
@@ -31,3 +32,11 @@ def test_each_check_of_the_sequences_sees_its_limit_exceeded() -> None:
     check(before, Verdict(outside, np.zeros((1, 14), np.uint16)), inside, limits, seen)
     assert {"speed_rad_s", "told_speed_rad_s", "acceleration_rad_s2", "position_rad"} <= set(seen.violations)
     assert {"lead_rad", "jerk_share", "tool_speed_m_s", "table_m"} <= set(seen.violations)
+
+
+@pytest.mark.parametrize("name", ["twin", "yam_example_jerk"])
+def test_no_random_motion_of_single_channels_breaks_a_limit_and_the_lead_is_reached(name: str) -> None:
+    seen = run_channels(variants()[name], 1500, seed=3, rows=300)
+    assert not seen.violations
+    assert seen.steps == 30_000 and seen.clipped["LEAD reached"] > 20
+    assert {"speed_rad_s", "acceleration_rad_s2", "position_rad", "braking_distance_rad", "lead_rad"} <= set(seen.worst)
