@@ -47,7 +47,10 @@ def collect(
     for attempt in range(3 * plan.views):
         pose = plan.start.copy()
         if attempt:
-            arm_of(pose, plan.arm)[:6] += rng.uniform(-1.0, 1.0, 6) * plan.spread_rad
+            share = rng.uniform(-1.0, 1.0, 6)
+            # Every other pose goes far out, so that the board comes into the corners of the picture too.
+            share = np.sign(share) * (0.6 + 0.4 * np.abs(share)) if attempt % 2 else share
+            arm_of(pose, plan.arm)[:6] += share * plan.spread_rad
         pose = np.where(plan.start <= upper, np.clip(pose, lower, upper), pose)
         view = _look(cell, board, plan, pose, keep, trusted=bool(views))
         if view is not None:

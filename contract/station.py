@@ -108,6 +108,9 @@ class Timing(Strict):
     answer_budget_ms: Annotated[float, Field(gt=0.0, le=60000.0)]
     replan_rows: Annotated[int, Field(ge=1)]
     """Rows between two replans."""
+    lead_by_latency: bool = False
+    """Tell the arms each row earlier by their calibrated latency. Only for policies whose actions are where arms were
+    measured; where actions are what arms were told, the latency is in the data already."""
 
 
 class Poses(Strict):
@@ -166,6 +169,11 @@ class Station(Strict):
     def sha256(self) -> str:
         """Identity of everything in the file, the calibration too; comments do not count."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def lead_ms(self) -> float:
+        """How much earlier than a row's time the arms are told it: the lesser of their calibrated latencies, or 0."""
+        measured = self.calibration.latencies.arms.values() if self.calibration else ()
+        return min((one.latency_ms for one in measured), default=0.0) if self.timing.lead_by_latency else 0.0
 
     def with_latencies(self) -> Station:
         """The station with each calibrated camera's latency where its readers look for it."""

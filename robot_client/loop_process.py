@@ -168,6 +168,7 @@ class LoopProcess:
             patience_ns=int(self._config.first_chunk_s * NS_PER_S),
             seed=self._config.seed,
             guidance=self._config.guidance,
+            lead_ns=int(self._station.lead_ms() * NS_PER_MS),
         )
         return PolicySource(ready, settings, limits, partial(local_codec.send, self._planner))
 

@@ -92,7 +92,7 @@ class PolicySource:
             self._replanner.answered(chunk.sequence, moment.now_ns)
         if entry.refusal is Refusal.VETO:
             self._vetoed = entry.detail
-        target = self._buffer.target(moment.now_ns)
+        target = self._buffer.target(moment.now_ns + self._settings.lead_ns)
         if entry.refusal is None and first and target is not None:
             self._begin_ramp(target, moment)
         return entry
@@ -115,7 +115,7 @@ class PolicySource:
         return {**self._buffer.counts, **self.counts, "requests_lost": self._replanner.lost}
 
     def _word(self, moment: Moment, event: Event | None = None, reason: str = "") -> Asked:
-        target = self._buffer.target(moment.now_ns)
+        target = self._buffer.target(moment.now_ns + self._settings.lead_ns)
         if target is None:
             return self._without_plan(moment)
         if not target.valid:

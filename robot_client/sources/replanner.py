@@ -32,6 +32,8 @@ class PlanSettings:
     """Longest wait for the first chunk after engagement; the arms stand still meanwhile."""
     seed: int = 0
     guidance: GuidanceMode = "adaptive"
+    lead_ns: int = 0
+    """How far ahead in the plan the arms are told, so that they are where a row wants them when it wants it."""
 
 
 @dataclass(frozen=True, slots=True)
