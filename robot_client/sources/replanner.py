@@ -73,8 +73,9 @@ class Replanner:
         return max(self._answers, default=self._answer_ns)
 
     def rows_ahead(self, buffer: ChunkBuffer, now_ns: int) -> int:
-        """Rows after the one in execution that become due before the answer is here."""
-        return math.ceil(buffer.fraction_at(now_ns) + self.expected_ns() / self._step_ns)
+        """Rows after the one in execution that the arms will have been told before the answer is here."""
+        told_ns = self.expected_ns() + self._settings.lead_ns
+        return math.ceil(buffer.fraction_at(now_ns) + told_ns / self._step_ns)
 
     def due(self, buffer: ChunkBuffer, now_ns: int) -> bool:
         """Whether to ask now. A request that was never answered, not even by a failure, is given up in time."""
