@@ -16,7 +16,7 @@ RUN scripts/install.sh server
 EXPOSE 5555
 # Beyond loopback the server wants keys; see `yam-policy serve --help`.
 ENTRYPOINT [".venv/bin/yam-policy"]
-CMD ["serve", "--bundle", "bundles/trained-gate"]
+CMD ["serve", "--bundle", "bundles/trained-foresight"]
 
 # The robot side: loop, planner, twin. No torch, no inference engine.
 FROM base AS robot

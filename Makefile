@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 # The policy that ships.
-BUNDLE ?= bundles/trained-gate
+BUNDLE ?= bundles/trained-foresight
 export VENV
 
 .DEFAULT_GOAL := help

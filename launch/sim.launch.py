@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import yam_arguments as a
 import yam_launch as y
 
-BUNDLE = y.REPOSITORY / "bundles" / "trained-gate" if y.REPOSITORY else None
+BUNDLE = y.REPOSITORY / "bundles" / "trained-foresight" if y.REPOSITORY else None
 ARGUMENTS = (
     a.STATION,
     a.Argument("bundle", str(BUNDLE) if BUNDLE else "", "policy folder to serve, when no server is given", "bundle"),

@@ -104,4 +104,4 @@ def _episode_line(status: RecorderStatus) -> str:
 
 def default_bundle() -> Path:
     """The bundle of the repository."""
-    return Path(__file__).resolve().parents[2] / "bundles" / "trained-gate"
+    return Path(__file__).resolve().parents[2] / "bundles" / "trained-foresight"
