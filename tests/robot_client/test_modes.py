@@ -122,6 +122,13 @@ def test_the_reason_is_that_of_entering_the_mode() -> None:
     assert state.after(Event.WATCHDOG, "joints") is state
 
 
+def test_a_state_begins_off_at_epoch_0_and_a_rig_parks_itself_only_if_it_says_so() -> None:
+    assert (ModeState().mode, ModeState().epoch) == (Mode.OFF, 0)
+    held = ModeState(Mode.HOLD)
+    assert held.after(Event.SELF_PARK, "idle") is held
+    assert held.after(Event.SELF_PARK, "idle", parks_itself=True).mode is Mode.PARK
+
+
 def test_the_page_of_the_state_machine_is_current_and_has_every_pair_of_mode_and_event() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert page(text) == text, "run python -m robot_client.modes_table --write docs/modes.md"

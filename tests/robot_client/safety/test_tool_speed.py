@@ -62,14 +62,14 @@ def _fastest(limits: Limits, targets: np.ndarray, start: np.ndarray) -> tuple[fl
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_no_course_moves_a_tool_faster_than_allowed(seed: int) -> None:
-    """Targets jump anywhere within the limits: 48 pairs of arms at once, each row holds a target for its own time."""
+    """Targets jump anywhere within the limits: 16 pairs of arms at once, each row holds a target for its own time."""
     random = np.random.default_rng(seed)
-    hold, fastest, slowed = random.integers(1, 60, 48), 0.0, 0
-    told = seeded(np.broadcast_to(HOME, (48, 14)))
+    hold, fastest, slowed = random.integers(1, 60, 16), 0.0, 0
+    told = seeded(np.broadcast_to(HOME, (16, 14)))
     target = told.position
-    for tick in range(160):
+    for tick in range(100):
         jumps = random.uniform(LIMITS.lower, LIMITS.upper, target.shape)
         target = np.where((tick % hold == 0)[:, None], jumps, target)
         before = told.position
