@@ -213,8 +213,9 @@ def test_one_bad_value_in_a_chunk_stops_both_arms_together_before_its_first_row(
 
 
 def test_targets_out_of_limits_are_limited_and_counted() -> None:
-    """B23: 5 rad outside."""
-    stage = Stage(steady(lambda o: np.tile(HOME + 5.0 * JOINT_MASK, (16 - len(o.prefix), 1))))
+    """B23: 5 rad outside, on a station with nothing around the arms: there they come as far as the limits."""
+    alone = STATION.model_copy(update={"safety": STATION.safety.model_copy(update={"space": None})})
+    stage = Stage(steady(lambda o: np.tile(HOME + 5.0 * JOINT_MASK, (16 - len(o.prefix), 1))), at=alone)
     ticks = stage.run(10.0)
     upper = STATION.safety.vectors("upper_rad", 1.0)
     told = told_of(ticks)
