@@ -66,8 +66,8 @@ def _add(result: Collected, path: Path, phases: dict[str, str]) -> None:
     for replan in reader.replans():
         if replan.answered is None:
             continue
-        guided = replan.answered.scale_lang or replan.answered.scale_plan
-        if guided:
+        # Not by the scales: adaptive guidance is off while TR is low, and those replans alone would be a wrong sample.
+        if replan.observation.guidance != "off":
             result.guided += 1
             continue
         phase = phases.get(replan.observation.instruction, "")

@@ -24,7 +24,7 @@ _OVER_TABLE: Final = (-0.827, 1.65, 1.75, -1.3, -0.291, -0.786)
 _SHOWING: Final = (-1.6, 0.55, 0.8, -0.3, -0.85, 0.0)
 _MIRROR: Final = np.array([-1.0, 1.0, 1.0, 1.0, -1.0, -1.0])
 _WRIST_SPREAD: Final = (0.2, 0.15, 0.15, 0.42, 0.6, 0.6)
-_TOP_SPREAD: Final = (0.30, 0.25, 0.20, 0.35, 0.35, 0.5)
+_TOP_SPREAD: Final = (0.30, 0.25, 0.20, 0.5, 0.5, 0.6)
 
 
 def make_rig(delays: Delays | None = None, step_s: float = 0.005, size: tuple[int, int] = SIZE_PX) -> TimedRig:
