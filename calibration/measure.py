@@ -19,9 +19,11 @@ from calibration.hand_eye import Mounting
 from calibration.intrinsics import Intrinsics, calibrate
 from calibration.lag import Lag
 from calibration.latency import arm_lag, camera_lag, gripper_lag
+from calibration.pose import board_pose
 from calibration.rigid import Matrix, vector
 from calibration.session import Session
 from calibration.views import View
+from calibration.zeros import zeros_from_views
 from contract.calibration import Intrinsics as Stored
 from contract.errors import ConfigurationError
 from contract.layout import ARMS, Arm, index, joints_of
@@ -86,6 +88,7 @@ def mounts(
             f"{role}, {arm} arm: held-out {1e3 * eye.held_out_m:.2f} mm {np.degrees(eye.held_out_rad):.3f} degrees, "
             f"condition {eye.result.condition:.2f}"
         )
+        lines += _zeros(board, lenses[role], own, eye, mounting)
     changes: Changes = {"board": board.model_dump(), "mounts": {}}
     for (role, arm), eye in eyes.items():
         if role == f"{arm}_wrist":
@@ -101,6 +104,16 @@ def mounts(
             )
             lines.append(f"right base in the left base: {np.round(bases(left, right)[:3, 3], 4).tolist()} m")
     return changes, lines, eyes
+
+
+def _zeros(board: Board, lens: Camera, views: Sequence[View], eye: Eye, mounting: Mounting) -> list[str]:
+    """What these views say of the arm's joints."""
+    arm = views[0].arm
+    joints = [joints_of(view.joints, view.arm) for view in views]
+    poses = [board_pose(board, lens.scaled(*view.size), view.sighting)[0] for view in views]
+    found = zeros_from_views(joints, poses, eye, mounting)
+    suspects = [f"WARNING {arm} arm: {words}; set its zero anew, then hand-eye again" for words in found.suspects()]
+    return [f"{arm} arm: zeros of joints 2 to 5 off by {np.round(found.offsets_rad, 4).tolist()} rad", *suspects]
 
 
 def _mount(transform: Matrix, parent: str, method: str, eye: Eye) -> Changes:
