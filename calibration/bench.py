@@ -86,7 +86,7 @@ def bench(arguments: Arguments, say: Callable[[str], None]) -> dict[str, Any]:
 def _setting(arguments: Arguments) -> dict[str, Any]:
     eyes = {"views_per_camera_and_arm": arguments.views, "picture": list(twin.SIZE_PX)}
     latencies = {"injected_arm_ms": 1e3 * _ARM_DELAY_S, "injected_camera_ms": 1e3 * _CAMERA_DELAY_S}
-    both = {"eyes": eyes, "latencies": latencies}
+    both: dict[str, dict[str, Any]] = {"eyes": eyes, "latencies": latencies}
     return {key: value for part in arguments.parts for key, value in both[part].items()}
 
 
@@ -102,10 +102,10 @@ def _eyes(arguments: Arguments, result: _Result, say: Callable[[str], None]) -> 
     rig.close()
     eyes: dict[tuple[str, str], Eye] = {}
     lens = {role: _lens([view for (r, _), views in found.items() if r == role for view in views]) for role, _ in found}
-    for (role, arm), views in found.items():
+    for (role, side), views in found.items():
         mounting = "eye_to_hand" if role == "top" else "eye_in_hand"
-        eyes[role, arm] = place(twin.BOARD, lens[role].camera, views, mounting)  # type: ignore[arg-type]
-        metres, radians = difference(truth[role, arm], eyes[role, arm].result.x)
+        eyes[role, side] = place(twin.BOARD, lens[role].camera, views, mounting)  # type: ignore[arg-type]
+        metres, radians = difference(truth[role, side], eyes[role, side].result.x)
         kind = "top" if role == "top" else "wrist"
         result.add(f"{kind}_mm", 1e3 * metres)
         result.add(f"{kind}_deg", float(np.degrees(radians)))

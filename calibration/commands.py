@@ -254,7 +254,7 @@ def _views(
         found = []
         for role in roles:
             for arm in ("left", "right") if role == "top" else (role.removesuffix("_wrist"),):
-                plan = session.prepare(session.plan(role, arm, views))  # type: ignore[arg-type]
+                plan = session.prepare(session.plan(role, arm, views))
                 found += collect(session.cell, session.board, plan, keep, print)
         return found
 

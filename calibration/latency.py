@@ -38,11 +38,12 @@ def gripper_lag(cell: Cell, arm: Arm, seconds: float = SECONDS) -> Lag:
     return _told_to_measured(cell, index(f"{arm}_gripper"), GRIPPER, seconds, f"{arm} gripper")
 
 
-def joints_lag(ticks: list[TickRecord], period_s: float) -> Lag:
-    """Age of new joint readings when the loop first sees them, less what it waits for its own tick on average.
+def joints_lag(cell: Cell, arm: Arm, seconds: float = 1.0) -> Lag:
+    """Age of new joint readings when the loop first sees them: from their stamp, with the wait for the loop's tick.
 
     What the driver does before it stamps cannot be seen from here; that is part of the arm's own latency.
     """
+    ticks = cell.follow(Wiggle(index(f"{arm}_{ARM_JOINT}"), ARM_RAD / 10, seconds), seconds)
     fresh = [t for before, t in pairwise(ticks) if t.measured_stamp_ns != before.measured_stamp_ns]
     if len(fresh) < _NEW_READINGS:
         raise ConfigurationError("joint readings", expected=f"{_NEW_READINGS} new ones", got=len(fresh))

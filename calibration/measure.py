@@ -18,7 +18,7 @@ from calibration.eyes import Eye, bases, place
 from calibration.hand_eye import Mounting
 from calibration.intrinsics import Intrinsics, calibrate
 from calibration.lag import Lag
-from calibration.latency import arm_lag, camera_lag, gripper_lag
+from calibration.latency import arm_lag, camera_lag, gripper_lag, joints_lag
 from calibration.pose import board_pose
 from calibration.rigid import Matrix, vector
 from calibration.session import Session
@@ -127,7 +127,7 @@ def _mount(transform: Matrix, parent: str, method: str, eye: Eye) -> Changes:
 
 def latencies(session: Session, pictures: Path, roles: Sequence[str], seconds: float) -> tuple[Changes, list[str]]:
     """Arms, grippers and cameras, each while one channel moves to and fro."""
-    found: dict[str, dict[str, Lag]] = {"arms": {}, "grippers": {}, "cameras": {}}
+    found: dict[str, dict[str, Lag]] = {"arms": {}, "grippers": {}, "joints": {}, "cameras": {}}
     cell = session.cell
     for arm in ARMS:
         for role in [role for role in roles if role == f"{arm}_wrist" or (role == "top" and arm == "left")]:
@@ -135,13 +135,14 @@ def latencies(session: Session, pictures: Path, roles: Sequence[str], seconds: f
             cell.go(plan.start)
             found["cameras"][role] = camera_lag(cell, session.board, role, arm, seconds)
         found["arms"][arm] = arm_lag(cell, arm, seconds)
+        found["joints"][arm] = joints_lag(cell, arm)
         _half_open(cell, arm)
         found["grippers"][arm] = gripper_lag(cell, arm, seconds)
     shown = {f"{kind} {name}": (1e3 * lag.seconds, 1e3 * lag.uncertainty_s) for kind, lags in found.items()
              for name, lag in lags.items()}  # fmt: skip
     plots.plot_latencies(pictures / "latencies.png", shown)
     lines = [f"{name}: {ms:.1f} ms +- {wide:.1f}" for name, (ms, wide) in shown.items()]
-    entries = {kind: {name: _latency(lag) for name, lag in lags.items()} for kind, lags in found.items()}
+    entries = {kind: {name: _latency(lag, kind) for name, lag in lags.items()} for kind, lags in found.items()}
     return {"latencies": entries}, lines
 
 
@@ -151,10 +152,11 @@ def _half_open(cell: Cell, arm: Arm) -> None:
     cell.go(pose)
 
 
-def _latency(lag: Lag) -> Changes:
+def _latency(lag: Lag, kind: str) -> Changes:
+    method = "age of new readings" if kind == "joints" else "correlation of one channel's motion"
     return {
         "latency_ms": max(1e3 * lag.seconds, 0.0), "uncertainty_ms": 1e3 * lag.uncertainty_s,
-        "correlation": lag.correlation, "method": "correlation of one joint's motion", "date": today(),
+        "correlation": lag.correlation, "method": method, "date": today(),
     }  # fmt: skip
 
 

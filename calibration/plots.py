@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calibration.eyes import Eye
 from calibration.intrinsics import Intrinsics
 from calibration.views import View
+from contract.layout import Arm
 
 
 def _figure(path: Path, columns: int) -> tuple[Any, Sequence[Any]]:
@@ -22,7 +23,7 @@ def _figure(path: Path, columns: int) -> tuple[Any, Sequence[Any]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure = Figure(figsize=(5.0 * columns, 4.0), layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, np.atleast_1d(figure.subplots(1, columns))
+    return figure, list(np.atleast_1d(figure.subplots(1, columns)))
 
 
 def plot_intrinsics(path: Path, role: str, found: Intrinsics, views: Sequence[View]) -> None:
@@ -63,7 +64,7 @@ def plot_latencies(path: Path, latencies: Mapping[str, tuple[float, float]]) -> 
     figure.savefig(path)
 
 
-def plot_zeros(path: Path, offsets_rad: Mapping[str, NDArray[np.float64]]) -> None:
+def plot_zeros(path: Path, offsets_rad: Mapping[Arm, NDArray[np.float64]]) -> None:
     """Zero error of each joint, by arm."""
     figure, (bars,) = _figure(path, 1)
     for i, (arm, offsets) in enumerate(offsets_rad.items()):

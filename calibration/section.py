@@ -55,7 +55,7 @@ def merged(before: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     for key, value in changes.items():
         old = result.get(key)
         whole = not isinstance(value, dict) or not isinstance(old, dict) or "method" in value
-        result[key] = value if whole else merged(old, value)
+        result[key] = value if whole else merged(old or {}, value)
     return result
 
 

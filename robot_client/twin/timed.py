@@ -111,7 +111,8 @@ class TimedRig:
         """The newest image of each camera that has arrived, drawn when it is taken out."""
         captured_ns = (self._now_ns - self._delays.camera_ns - _START_NS) // self._frame_ns * self._frame_ns + _START_NS
         past = self._at(captured_ns)
-        return _Drawn(self, past.state, captured_ns + self._delays.camera_ns)
+        # The physics step that is drawn is the moment of exposure, not the camera's own beat up to a step later.
+        return _Drawn(self, past.state, past.stamp_ns + self._delays.camera_ns)
 
     def draw(self, role: str, state: NDArray[np.float64]) -> NDArray[np.uint8]:
         """(height, width, 3) of a state of the joints."""

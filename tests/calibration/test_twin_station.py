@@ -13,7 +13,7 @@ from calibration.cell import Cell
 from calibration.collect import collect
 from calibration.drift import drift_of
 from calibration.eyes import place
-from calibration.latency import arm_lag
+from calibration.latency import arm_lag, joints_lag
 from calibration.measure import mounts
 from calibration.rigid import difference, inverse, matrix
 from calibration.views import load_views
@@ -21,6 +21,7 @@ from contract.calibration import Calibration
 from contract.errors import ConfigurationError
 from contract.station import load_station
 from robot_client.clock import NS_PER_MS, NS_PER_S, FakeClock
+from robot_client.rigs.base import JointReading
 from robot_client.rigs.ideal import IdealRig
 
 STATION = load_station("twin")
@@ -64,6 +65,21 @@ def test_a_known_delay_of_an_arm_comes_back_within_two_milliseconds(delay_ms: in
     free = STATION.model_copy(update={"safety": STATION.safety.model_copy(update={"space": None})})
     found = arm_lag(Cell(rig, clock, free, loop_hz=200.0), "left", seconds=3.0)
     assert abs(1e3 * found.seconds - delay_ms) < 2.0
+
+
+class Late(IdealRig):
+    """Readings that took seven milliseconds to arrive, as their stamps say."""
+
+    def joints(self) -> JointReading:
+        reading = super().joints()
+        return JointReading(reading.positions, reading.velocities, reading.stamp_ns - 7 * NS_PER_MS)
+
+
+def test_the_way_of_joint_readings_is_what_their_stamps_say() -> None:
+    clock = FakeClock(NS_PER_S)
+    free = STATION.model_copy(update={"safety": STATION.safety.model_copy(update={"space": None})})
+    cell = Cell(Late(clock, STATION.poses.home.vector()), clock, free, loop_hz=200.0)
+    assert joints_lag(cell, "right").seconds == pytest.approx(0.007, abs=1e-4)
 
 
 def test_views_with_a_wrong_key_are_refused_by_file_line_and_key(tmp_path: Path) -> None:
