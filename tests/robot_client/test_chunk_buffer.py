@@ -62,6 +62,81 @@ def test_with_nothing_accepted_there_is_no_target() -> None:
     assert buffer.left_ns(5) == 0
 
 
+def test_a_new_buffer_is_of_epoch_0_and_numbers_its_first_request_0() -> None:
+    buffer = ChunkBuffer(STEP, 16, 8)
+    asked = buffer.commit(0, 0)
+    assert asked.sequence == 0
+    assert buffer.commit(0, 0).sequence == 1
+    assert buffer.accept(_answer(asked, 16, epoch=0), 0).refusal is None
+    assert buffer.target(0) is not None
+
+
+def test_what_is_left_is_counted_from_the_row_in_execution() -> None:
+    empty, buffer = _buffer(), _started()
+    assert (empty.rows_left(5), empty.fraction_at(5)) == (0, 0.0)
+    for now, left, fraction, row in ((0, 15, 0.0, 0), (int(3.25 * STEP), 12, 0.25, 3), (99 * STEP, 0, 0.0, 15)):
+        assert (buffer.rows_left(now), buffer.fraction_at(now), buffer.row_at(now)) == (left, fraction, row)
+
+
+def test_a_request_of_the_old_epoch_is_void_although_its_answer_claims_the_new_one() -> None:
+    buffer = _started()
+    old = buffer.commit(2 * STEP, 1)
+    buffer.continue_as(2)
+    entry = buffer.accept(_answer(old, 12, epoch=2), 3 * STEP)
+    assert (entry.refusal, entry.detail) == (Refusal.SEQUENCE, "sequence 1, accepted 0")
+
+
+def test_before_the_first_acceptance_the_refusal_of_a_sequence_says_so() -> None:
+    assert _buffer().accept(_chunk(7, 0, _line(0, 16)), 0).detail == "sequence 7, accepted -1"
+
+
+def test_acceptances_and_entries_in_time_are_counted_as_such() -> None:
+    buffer = _started()
+    assert buffer.counts["accepted"] == 1
+    asked = buffer.commit(4 * STEP, 1)
+    buffer.accept(_answer(asked, 12), int(4.5 * STEP))
+    assert (buffer.counts["accepted"], buffer.counts["entered_late"], buffer.counts["rows_skipped"]) == (2, 0, 0)
+    asked = buffer.commit(5 * STEP, 0)
+    buffer.accept(_answer(asked, 12), 9 * STEP)
+    assert (buffer.counts["accepted"], buffer.counts["entered_late"], buffer.counts["standstills"]) == (3, 1, 0)
+
+
+def test_a_chunk_that_comes_when_the_last_row_is_just_due_has_let_nothing_stand_still() -> None:
+    for now, stood in ((15 * STEP, 0), (15 * STEP + 1, 1)):
+        buffer = _started()
+        asked = buffer.commit(14 * STEP, 1)
+        assert buffer.accept(_answer(asked, 16), now).refusal is None
+        assert buffer.counts["standstills"] == stood
+
+
+def test_a_change_over_goes_on_as_it_was_when_a_plan_enters_that_says_the_same() -> None:
+    def changing() -> ChunkBuffer:
+        buffer = _started()
+        asked = buffer.commit(4 * STEP, 0)
+        buffer.accept(_chunk(asked.sequence, asked.first_row, _line(asked.first_row, 12) + 0.2), int(6.5 * STEP))
+        return buffer
+
+    alone, joined = changing(), changing()
+    asked = joined.commit(int(6.6 * STEP), 0)
+    same = _chunk(asked.sequence, asked.first_row, _line(asked.first_row, 9) + 0.2)
+    assert joined.accept(same, int(6.8 * STEP)).refusal is None
+    for tenths in range(68, 90):
+        assert _values(joined, tenths * TICK) == pytest.approx(_values(alone, tenths * TICK), abs=1e-9)
+    assert _values(alone, 7 * STEP) != pytest.approx(0.27, abs=1e-3), "the change-over is still going on there"
+
+
+def test_every_refusal_is_counted_once() -> None:
+    buffer = _started()
+    buffer.accept(_chunk(9, 0, _line(0, 16)), 0)
+    assert buffer.counts == {"accepted": 1, "rows_skipped": 0, "entered_late": 0, "refused_sequence": 1}
+
+
+@pytest.mark.parametrize(("horizon", "count"), [(2, 1), (4, 3), (9, 8), (16, 8)])
+def test_a_prefix_always_leaves_a_row_to_be_planned(horizon: int, count: int) -> None:
+    asked = _started(horizon=horizon).commit(0, 20)
+    assert (len(asked.prefix), asked.first_row) == (count, count)
+
+
 @pytest.mark.parametrize("latency", [0, 3 * STEP, 700_000_000, 90 * STEP])
 def test_the_first_chunk_starts_at_row_0_however_long_it_took(latency: int) -> None:
     """B09: the warm-up latency was taken for actions already executed, and 21 of 30 rows were thrown away."""
