@@ -29,7 +29,8 @@ from contract.errors import ConfigurationError
 from contract.layout import ARMS, Arm, index, joints_of
 
 Changes = dict[str, Any]
-LATENCY_SECONDS: Final = 5.0
+UNCERTAIN_MS: Final = 10.0
+"""Wider intervals come from motion that stuck or a computer that stalled."""
 
 
 def today() -> str:
@@ -129,6 +130,7 @@ def latencies(session: Session, pictures: Path, roles: Sequence[str], seconds: f
     """Arms, grippers and cameras, each while one channel moves to and fro."""
     found: dict[str, dict[str, Lag]] = {"arms": {}, "grippers": {}, "joints": {}, "cameras": {}}
     cell = session.cell
+    cell.go(session.station.poses.home.vector())  # arms that lie at rest are kept from moving by the table
     for arm in ARMS:
         for role in [role for role in roles if role == f"{arm}_wrist" or (role == "top" and arm == "left")]:
             plan = session.prepare(session.plan(role, arm, 1))
@@ -141,7 +143,10 @@ def latencies(session: Session, pictures: Path, roles: Sequence[str], seconds: f
     shown = {f"{kind} {name}": (1e3 * lag.seconds, 1e3 * lag.uncertainty_s) for kind, lags in found.items()
              for name, lag in lags.items()}  # fmt: skip
     plots.plot_latencies(pictures / "latencies.png", shown)
-    lines = [f"{name}: {ms:.1f} ms +- {wide:.1f}" for name, (ms, wide) in shown.items()]
+    lines = [
+        f"{name}: {ms:.1f} ms +- {wide:.1f}{'  WARNING: not certain, measure again' if wide > UNCERTAIN_MS else ''}"
+        for name, (ms, wide) in shown.items()
+    ]
     entries = {kind: {name: _latency(lag, kind) for name, lag in lags.items()} for kind, lags in found.items()}
     return {"latencies": entries}, lines
 
