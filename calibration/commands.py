@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import tyro
 
-Rig = Literal["twin", "station", "data"]
-Role = Literal["top", "left_wrist", "right_wrist"]
-ROLES: tuple[Role, ...] = ("top", "left_wrist", "right_wrist")
-PICTURES = Path("out/calibration")
+from calibration.asked import PICTURES, ROLES, Rig, Role, board_of, say_stored, views_of
+from calibration.upkeep import check, tr
 
 app = tyro.extras.SubcommandApp()
+app.command(tr)
+app.command(check)
 
 
 @app.command
@@ -29,7 +27,7 @@ def board(
     """
     from calibration.board import save_print
 
-    width_m, height_m = save_print(_board(file), out)
+    width_m, height_m = save_print(board_of(file), out)
     print(f"{out}: {1e3 * width_m:.1f} x {1e3 * height_m:.1f} mm. Print at 100 %, glue it flat, and measure a square.")
 
 
@@ -57,16 +55,16 @@ def intrinsics(
         out: station file to write; default: the station's own.
     """
     from calibration import measure
-    from calibration.section import store
+    from calibration.section import merged, store
 
-    used = _board(board)
-    found = _views(rig, station, board, roles, data, keep, views)
+    used = board_of(board)
+    found = views_of(rig, station, board, roles, data, keep, views)
     changes: dict[str, Any] = {}
     for role in roles:
         own, lines = measure.intrinsics(used, role, [view for view in found if view.role == role], PICTURES)
         print("\n".join(lines))
-        changes = _merged(changes, own)
-    _stored(store(station, out, changes), out, station)
+        changes = merged(changes, own)
+    say_stored(store(station, out, changes), out, station)
 
 
 @app.command(name="hand-eye")
@@ -98,10 +96,10 @@ def hand_eye(
 
     stored = load_station(station).calibration
     lenses = {} if stored is None else {role: measure.lens_of(lens) for role, lens in stored.intrinsics.items()}
-    found = _views(rig, station, board, roles, data, keep, views)
-    changes, lines, _ = measure.mounts(_board(board), lenses, found, PICTURES)
+    found = views_of(rig, station, board, roles, data, keep, views)
+    changes, lines, _ = measure.mounts(board_of(board), lenses, found, PICTURES)
     print("\n".join(lines))
-    _stored(store(station, out, changes), out, station)
+    say_stored(store(station, out, changes), out, station)
 
 
 @app.command
@@ -119,10 +117,10 @@ def arms(rig: Literal["twin", "station"] = "twin", station: str = "twin", board:
     from calibration.section import store
     from calibration.session import opened
 
-    with opened(rig, station, _board(board)) as session:
+    with opened(rig, station, board_of(board)) as session:
         changes, lines = measure.arms(session, PICTURES, print)
     print("\n".join(lines))
-    _stored(store(station, out, changes), out, station)
+    say_stored(store(station, out, changes), out, station)
 
 
 @app.command
@@ -148,122 +146,7 @@ def latency(
     from calibration.section import store
     from calibration.session import opened
 
-    with opened(rig, station, _board(board), 200.0) as session:
+    with opened(rig, station, board_of(board), 200.0) as session:
         changes, lines = measure.latencies(session, PICTURES, roles, seconds)
     print("\n".join(lines))
-    _stored(store(station, out, changes), out, station)
-
-
-@app.command
-def tr(
-    bundle: Annotated[Path, tyro.conf.Positional],
-    episodes: tuple[Path, ...],
-    q_lo: float | None = None,
-    q_hi: float | None = None,
-    phases: tuple[str, ...] = (),
-    source: str = "unguided replans of recorded episodes",
-    look: bool = False,
-) -> None:
-    """The distribution of the Temporal Ratio over unguided replans, stored in a bundle.
-
-    Args:
-        bundle: folder with policy.toml.
-        episodes: folders of episodes that were recorded with --guidance off, doing what the policy was trained for.
-        q_lo: rank of TR below which adaptive guidance is off; default: as it is.
-        q_hi: rank from which on it is whole; default: as it is.
-        phases: PHASE=INSTRUCTION of sub-tasks, for quantiles of each.
-        source: where the replans come from, for people.
-        look: only show, store nothing.
-    """
-    from calibration import plots
-    from calibration import tr as routine
-
-    named = {text: name for name, _, text in (pair.partition("=") for pair in phases)}
-    found = routine.collected(episodes, named)
-    print("\n".join(routine.shown(found)))
-    if found.guided:
-        print(f"{found.guided} guided replans were left out")
-    print("\n".join(routine.warnings(bundle, found.engine_id)))
-    plots.plot_tr(PICTURES / "tr.png", found.by_phase, routine.ranks(bundle, q_lo, q_hi))
-    if not look:
-        print(routine.store(bundle, found, source, q_lo, q_hi))
-
-
-@app.command
-def check(
-    rig: Rig = "twin",
-    station: str = "twin",
-    roles: tuple[Role, ...] = ROLES,
-    board: Path | None = None,
-    data: Path | None = None,
-    views: int = 5,
-) -> None:
-    """Measure again, cheaply, and say what has drifted. Ends with 1 when something has.
-
-    Args:
-        rig: twin (simulated), station (real arms) or data (a folder of views).
-        station: station by name, or its file.
-        roles: which cameras.
-        board: board file; default: the one that the twin shows.
-        data: folder of views for --rig data.
-        views: of each camera.
-    """
-    from calibration.drift import board_fault, drift_of
-    from contract.errors import ConfigurationError
-    from contract.station import load_station
-
-    stored, used = load_station(station).calibration, _board(board)
-    if stored is None:
-        raise ConfigurationError("station", expected="a [calibration] section", got="none", remedy="calibrate first")
-    faults = [fault for fault in [board_fault(stored, used)] if fault]
-    for fault in faults:
-        print(f"board: {fault}")
-    found = _views(rig, station, board, roles, data, None, views)
-    for role in roles:
-        arm = "right" if role == "right_wrist" else "left"
-        drift = drift_of(stored, used, role, [view for view in found if (view.role, view.arm) == (role, arm)])
-        print(
-            f"{role}: {drift.reprojection_px:.2f} px, board within {drift.scatter_mm:.2f} mm and "
-            f"{drift.scatter_deg:.2f} degrees: {drift.what or 'as calibrated'}"
-        )
-        faults += [drift.what] if drift.what else []
-    if faults:
-        sys.exit(1)
-
-
-def _board(file: Path | None) -> Any:
-    from calibration.board import load_board
-    from calibration.twin import BOARD
-
-    return BOARD if file is None else load_board(file)
-
-
-def _views(
-    rig: Rig, station: str, board: Path | None, roles: Sequence[str], data: Path | None, keep: Path | None, views: int
-) -> list[Any]:
-    from calibration.collect import collect
-    from calibration.session import opened
-    from calibration.views import load_views
-    from contract.errors import ConfigurationError
-
-    if (rig == "data") != (data is not None):
-        raise ConfigurationError("--data", expected="a folder with --rig data, and only then", got=data)
-    if data is not None:
-        return load_views(data, _board(board), roles)
-    with opened(rig, station, _board(board)) as session:  # type: ignore[arg-type]
-        found = []
-        for role in roles:
-            for arm in ("left", "right") if role == "top" else (role.removesuffix("_wrist"),):
-                plan = session.prepare(session.plan(role, arm, views))
-                found += collect(session.cell, session.board, plan, keep, print)
-        return found
-
-
-def _merged(before: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    from calibration.section import merged
-
-    return merged(before, changes)
-
-
-def _stored(station: Any, out: Path | None, source: str) -> None:
-    print(f"{out or source}: stored; station {station.name}, sha256 {station.sha256()[:12]}; pictures in {PICTURES}")
+    say_stored(store(station, out, changes), out, station)
