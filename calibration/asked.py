@@ -13,6 +13,7 @@ PICTURES = Path("out/calibration")
 
 
 def board_of(file: Path | None) -> Any:
+    from calibration.board import load_board
     from calibration.twin import BOARD
 
     return BOARD if file is None else load_board(file)
