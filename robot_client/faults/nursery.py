@@ -1,7 +1,8 @@
 """A process that has everything imported and forks children: what is killed 50 times is back at once.
 
 A forked child is a process of its own like any other (own session, own log, kill -9 is kill -9); only the second that
-Python takes to start is saved. The nursery is itself forked before its owner has threads or open mailboxes.
+Python takes to start is saved. The nursery itself is a fresh interpreter: a fork of its owner would inherit whatever
+locks the owner's threads held and whatever its libraries had set up.
 """
 
 from __future__ import annotations
@@ -59,16 +60,14 @@ class ForkedProcess:
 
 
 class Nursery:
-    """`start` it while the process has one thread; it ends with its owner."""
+    """Ends with its owner, when the socket between them is closed."""
 
     def start(self) -> None:
-        """Fork the nursery."""
+        """Begin the nursery; what it has to import is imported before the first child."""
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._ours.settimeout(_ANSWER_S)
-        sys.stdout.flush()
-        if os.fork() == 0:
-            self._ours.close()
-            os._exit(_serve(theirs))
+        command = (sys.executable, "-m", "robot_client.faults.nursery", str(theirs.fileno()))
+        self._process = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)
         theirs.close()
 
     def spawn(
@@ -94,6 +93,7 @@ class Nursery:
     def close(self) -> None:
         """End the nursery; children go on."""
         self._ours.close()
+        self._process.wait(_ANSWER_S)
 
 
 def _serve(owner: socket.socket) -> int:
@@ -134,3 +134,7 @@ def _be(request: dict[str, object], fds: Sequence[int]) -> None:
     finally:
         sys.stdout.flush()
         os._exit(code or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(_serve(socket.socket(fileno=int(sys.argv[1]))))

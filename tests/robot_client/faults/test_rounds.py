@@ -61,3 +61,9 @@ def test_the_results_say_what_was_real(tmp_path: Path) -> None:
     entry = written["faults"]["cut link"]
     assert {"rounds", "stale_rows_executed", "steps_over_limit", "hold_ms_p99"} <= set(entry)
     assert "proxy" in entry["real"] and "real processes" in written["rig"]
+
+
+def test_the_nursery_is_a_fresh_interpreter(stage: Stage) -> None:
+    """It was forked from its owner, and hung with the locks of threads that earlier tests had left there."""
+    nursery = stage._nursery._process.pid
+    assert b"robot_client.faults.nursery" in Path(f"/proc/{nursery}/cmdline").read_bytes()
