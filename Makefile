@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 # The policy that ships.
 BUNDLE ?= bundles/trained-foresight
+# Two test processes: most tests wait for clocks and other processes. ARGS="-n 0" for one, as a debugger wants it.
+WORKERS ?= -n 2 --dist loadfile
 export VENV
 
 .DEFAULT_GOAL := help
@@ -21,11 +23,11 @@ demo: install-demo ## the main job: the twin's cameras through the policy to the
 	@$(BIN)/yam-robot demo $(ARGS)
 
 test: install-test ## the tests
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(WORKERS) $(ARGS)
 
 test-robot: ## the robot side installed alone, and its tests
 	@VENV=.venv-robot scripts/install.sh robot-test
-	@.venv-robot/bin/python -m pytest tests/contract tests/robot_client $(ARGS)
+	@.venv-robot/bin/python -m pytest tests/contract tests/robot_client $(WORKERS) $(ARGS)
 
 check: install-dev ## ruff, types, import arrows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_arrows.py

@@ -16,7 +16,7 @@ from contract.errors import RigError
 from contract.station import load_station
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
-from robot_client.holder.account import account
+from robot_client.holder.account import last_account
 from robot_client.holder.start import held_arms
 from robot_client.local_messages import LoopStatus, PersonAct, PersonEvent
 from robot_client.mailbox import memory_directory
@@ -52,7 +52,7 @@ class Parking:
             finally:
                 self._finish(supervisor, process)
                 planner.close()
-                for line in account(load_station(self._config.station), self._config.run_dir)[0]:
+                for line in last_account(load_station(self._config.station), self._config.run_dir)[0]:
                     self._say(line)
 
     def _conduct(self, supervisor: Channel, process: subprocess.Popen[bytes]) -> bool:

@@ -14,7 +14,7 @@ from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.replans import write_replans
 from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
-from robot_client.holder.account import account
+from robot_client.holder.account import last_account
 from robot_client.local_messages import RecorderStatus
 from robot_client.twin.layouts import make_layout
 from robot_client.twin.tasks import parse
@@ -71,7 +71,7 @@ def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -
     state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
     console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
     if settings.rig == "yam":
-        for line in account(load_station(settings.station))[0]:
+        for line in last_account(load_station(settings.station))[0]:
             console.print(line, highlight=False, soft_wrap=True)
     trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "") or unwritten
     if trouble:

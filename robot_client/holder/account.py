@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import time
+from typing import Final
+
 from contract.errors import RigError
 from contract.layout import ARMS, Arm
 from contract.station import Station
+from robot_client.holder.client import ArmClient
 from robot_client.holder.messages import TORQUE, Hold
 from robot_client.holder.start import clients
+
+SETTLED_S: Final = 0.5
+"""A holder takes a silent client for gone after 100 ms; much longer and it really follows somebody."""
+
+
+def last_account(station: Station, run_dir: str = "") -> tuple[list[str], bool]:
+    """`account` once no arm follows the client that has just left, or half a second later whatever they do."""
+    until_s = time.monotonic() + SETTLED_S
+    while any(_follows(client) for client in clients(station, run_dir).values()) and time.monotonic() < until_s:
+        time.sleep(0.02)
+    return account(station, run_dir)
+
+
+def _follows(client: ArmClient) -> bool:
+    try:
+        return client.state()[0].hold is Hold.FOLLOWING
+    except RigError:
+        return False
+    finally:
+        client.close()
 
 
 def account(station: Station, run_dir: str = "", arms: tuple[Arm, ...] = ARMS) -> tuple[list[str], bool]:
