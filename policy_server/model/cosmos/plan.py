@@ -49,7 +49,8 @@ def main() -> None:
     replan = config.backbone.passes * whole + tapped
     weights_gb = 2 * (counts["backbone"] + counts["head"] + counts["autoencoder"]) / 1e9
     print(f"weights in bf16 {weights_gb:.1f} GB; a pass {whole:.1f} TFLOP, to the tap {tapped:.1f} TFLOP")
-    print(f"a replan of {config.backbone.passes} + 1 passes: {replan:.1f} TFLOP, with language guidance {2 * replan:.1f}")
+    passes = config.backbone.passes
+    print(f"a replan of {passes} + 1 passes: {replan:.1f} TFLOP, with language guidance {2 * replan:.1f}")
     for card, tflop_s in CARDS.items():
         print(f"{card:28} {1e3 * replan / tflop_s:6.0f} ms unguided, {2e3 * replan / tflop_s:6.0f} ms guided")
 
