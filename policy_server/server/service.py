@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
@@ -20,10 +20,12 @@ from policy_server.server.desk import Desk
 from policy_server.server.inference import Inference
 from policy_server.server.keys import secure
 from policy_server.server.outbox import open_outbox
-from policy_server.server.pages import Pages, open_pages
 from policy_server.server.schedule import Schedule
 from policy_server.server.served_policy import PolicyLoader
 from policy_server.server.status import Status, status_of
+
+if TYPE_CHECKING:
+    from policy_server.server.pages import Pages
 
 _POLL_MS: Final = 100
 _MESSAGES_A_TURN: Final = 64
@@ -159,12 +161,19 @@ def open_server(
         raise
     server = PolicyServer(socket, guard, load, settings.hang_s, clock)
     try:
-        pages = open_pages(settings.metrics, server.status, settings.insecure) if settings.metrics else None
+        pages = _pages(settings, server) if settings.metrics else None
     except StackError:
         _close_socket(socket, guard)
         raise
     server.start(pages)
     return server
+
+
+def _pages(settings: ServeSettings, server: PolicyServer) -> Pages:
+    """The pages; only who asks for them needs prometheus_client."""
+    from policy_server.server.pages import open_pages
+
+    return open_pages(settings.metrics or "", server.status, settings.insecure)
 
 
 def _close_socket(socket: zmq.Socket, guard: ThreadAuthenticator | None) -> None:

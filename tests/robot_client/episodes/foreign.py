@@ -8,8 +8,6 @@ from pathlib import Path
 
 import av
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from contract.layout import CHANNELS, GRIPPER_MASK
 
@@ -18,6 +16,13 @@ FRAMES = 45
 PEER_MS = 1_700_000_000_123.0
 ROLES = ("top", "left_wrist", "right_wrist")
 PEER_CAMERAS = {"top": "top", "left": "left_wrist", "right": "right_wrist"}
+
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:  # the robot side alone has none; only the makers of datasets below need it
+    pa = pq = None
 
 
 def state_at(i: float) -> np.ndarray:
