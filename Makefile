@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 ARGS ?=
 # The policy that ships.
 BUNDLE ?= bundles/trained-foresight
-# Two test processes: most tests wait for clocks and other processes. ARGS="-n 0" for one, as a debugger wants it.
-WORKERS ?= -n 2 --dist loadfile
+# Tests that keep real time run one at a time, the others in two processes.
+SHARED := -n 2 --dist loadfile -m "not realtime"
+ALONE := -m realtime
 export VENV
 
 .DEFAULT_GOAL := help
@@ -23,11 +24,13 @@ demo: install-demo ## the main job: the twin's cameras through the policy to the
 	@$(BIN)/yam-robot demo $(ARGS)
 
 test: install-test ## the tests
-	@$(BIN)/python -m pytest $(WORKERS) $(ARGS)
+	@$(BIN)/python -m pytest $(SHARED) $(ARGS)
+	@$(BIN)/python -m pytest $(ALONE) $(ARGS)
 
 test-robot: ## the robot side installed alone, and its tests
 	@VENV=.venv-robot scripts/install.sh robot-test
-	@.venv-robot/bin/python -m pytest tests/contract tests/robot_client $(WORKERS) $(ARGS)
+	@.venv-robot/bin/python -m pytest tests/contract tests/robot_client $(SHARED) $(ARGS)
+	@.venv-robot/bin/python -m pytest tests/robot_client $(ALONE) $(ARGS)
 
 check: install-dev ## ruff, types, import arrows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_arrows.py

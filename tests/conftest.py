@@ -1,15 +1,56 @@
-"""OpenGL is chosen once, before any test module imports MuJoCo (i2rt does, so a test of the arms can be first)."""
+"""OpenGL is chosen once, before any test module imports MuJoCo (i2rt does, so a test of the arms can be first).
+
+Tests of processes that keep real time are marked `realtime` by where they stand: `make test` runs them one at a time,
+after the others have shared the processors.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import pytest
+from hypothesis import settings
 
 from robot_client.twin import gl
 
 gl.choose()
+# An example that takes long on a busy machine is no fault of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
+REALTIME: Final = (
+    "robot_client/bench",
+    "robot_client/cameras/test_real_line",
+    "robot_client/demo",
+    "robot_client/episodes/test_line",
+    "robot_client/episodes/test_rig_replay",
+    "robot_client/faults",
+    "robot_client/holder",
+    "robot_client/inject",
+    "robot_client/latency",
+    "robot_client/link/test_slow_consumer",
+    "robot_client/soak",
+    "robot_client/teleop",
+    "robot_client/test_policy_run",
+    "robot_client/test_robot_processes",
+    "robot_client/trial",
+    "policy_server/bench",
+    "ros",
+    "training/test_circle",
+)
+"""Folders and files of tests whose processes need a processor when they ask for it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what keeps real time."""
+    root = Path(__file__).parent
+    for item in items:
+        place = item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else ""
+        if place.startswith(REALTIME):
+            item.add_marker(pytest.mark.realtime)
+
 
 if TYPE_CHECKING:
     from robot_client.twin.twin import Twin

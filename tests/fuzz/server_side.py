@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from contract.codec import decode
 from contract.messages import ErrorReply, Ping, Pong
 from contract.types import ActionChunk
 from policy_server.server.background import background_server
+from policy_server.server.counters import Counters
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
 from policy_server.server.visitor import Visitor, visit
 from tests.contract.messages_of_all_kinds import observation
@@ -21,6 +23,8 @@ from tests.policy_server.server.raw_peer import RawPeer, raw_peer
 
 BATCH = 200
 """Mutants between two good requests."""
+LAST_S = 20.0
+"""Longest wait for the last of them to be taken."""
 
 
 @dataclass
@@ -46,11 +50,19 @@ def fuzz_server(messages: int, seed: int = 0) -> Outcome:
                 _say(peer, mutant(rng, outcome.sent), outcome)
             _hear(peer, outcome)
             _good_request(guest, outcome)
-        _hear(peer, outcome)
+        _wait_for_all(peer, server.server.counters, outcome)
         outcome.counters = asdict(server.server.counters)
         if server.failure is not None:
             raise server.failure
     return outcome
+
+
+def _wait_for_all(peer: RawPeer, counters: Counters, outcome: Outcome) -> None:
+    """The good requests come by another connection and overtake mutants that still lie in the queues of this one."""
+    until_s = time.monotonic() + LAST_S
+    while counters.received < outcome.sent and time.monotonic() < until_s:
+        _hear(peer, outcome, wait_ms=20)
+    _hear(peer, outcome)
 
 
 def _policy() -> ScriptedPolicy:
