@@ -35,7 +35,7 @@ test-robot: ## the robot side installed alone, and its tests
 check: install-dev ## ruff, types, import arrows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest -q tests/test_arrows.py
 
-bench: bench-wire bench-loop bench-twin bench-replan bench-latency bench-episodes ## every benchmark; results in out/bench
+bench: bench-wire bench-loop bench-twin bench-replan bench-engines bench-rtx bench-latency bench-episodes ## every benchmark; results in out/bench
 
 bench-wire: install-test ## stack time per replan against its floor
 	@$(BIN)/yam-policy bench wire --json out/bench/wire.json $(ARGS)

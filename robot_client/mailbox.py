@@ -13,6 +13,7 @@ import fcntl
 import mmap
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -125,8 +126,9 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
             f"capacity of mailbox {path.name}", expected=f"1..{MAX_CAPACITY_BYTES} bytes", got=capacity_bytes
         )
     create_if_missing(path, capacity_bytes)
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
+    with ExitStack() as undo:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        undo.callback(os.close, descriptor)
         _claim(path, descriptor)
         found = checked_capacity(path, descriptor)
         if found != capacity_bytes:
@@ -137,9 +139,7 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
                 remedy="use a fresh run directory",
             )
         memory = mmap.mmap(descriptor, 0)
-    except BaseException:
-        os.close(descriptor)
-        raise
+        undo.pop_all()  # the writer owns it now
     last = newest_whole(memory, capacity_bytes, None)
     return MailboxWriter(path, descriptor, memory, capacity_bytes, last.sequence if last else 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from contract.errors import ConfigurationError
@@ -35,7 +36,12 @@ def build(folder: Path, target: str, out: Path | None, most_branches: int, cache
     print(
         f"{bundle.manifest.model_id}, {bundle.manifest.precision}: {compiler.name} {compiler.version}, {compiler.card}"
     )
-    record = build_engines(bundle, compiler, branches, place, kept, lambda line: print(line, flush=True))
+    try:
+        record = build_engines(bundle, compiler, branches, place, kept, lambda line: print(line, flush=True))
+    except KeyboardInterrupt:
+        # Not 0: whoever waits for engines has none.
+        print(f"stopped; {place} is as it was, and the graphs that were finished are in {kept.folder}")
+        sys.exit(130)
     size = sum(facts.size_bytes for facts in record.graphs.values())
     print(f"{place}: {len(record.graphs)} engines, {size / 1e6:.1f} MB")
     print(f"not accepted yet: on the card, run `yam-policy verify {folder} --engine {compiler.name} --engines {place}`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +14,7 @@ from policy_server.compiled.record import Binding
 from policy_server.compiled.target import CURRENT, Target
 from policy_server.engines.tensorrt_api import cuda_driver, current_card, tensorrt_module
 from policy_server.engines.tensorrt_log import build_log
-from policy_server.engines.tensorrt_progress import build_progress
+from policy_server.engines.tensorrt_progress import build_progress, interrupt_noted
 
 
 class TensorRtCompiler:
@@ -29,6 +30,10 @@ class TensorRtCompiler:
 
     def compile(self, graph: Path, branches: Branches, progress: Progress) -> Compiled:
         """The engine of one ONNX file. Raises `EngineError` with the library's own words."""
+        with interrupt_noted() as interrupted:
+            return self._compile(graph, branches, progress, interrupted)
+
+    def _compile(self, graph: Path, branches: Branches, progress: Progress, interrupted: Event) -> Compiled:
         api, log = self._api, build_log(self._api, progress)
         builder = api.Builder(log)
         flags = 0 if self.name == "tensorrt_rtx" else 1 << int(api.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
@@ -41,11 +46,8 @@ class TensorRtCompiler:
         inputs = _bindings(api, [network.get_input(i) for i in range(network.num_inputs)])
         outputs = _bindings(api, [network.get_output(i) for i in range(network.num_outputs)])
         _set_profile(builder, config, inputs, branches)
-        watcher = build_progress(api, graph.stem, progress)
-        config.progress_monitor = watcher
+        config.progress_monitor = build_progress(api, graph.stem, progress, interrupted)
         engine = builder.build_serialized_network(network, config)
-        if watcher.interrupted:
-            raise KeyboardInterrupt
         if engine is None:
             raise _failure(graph, "build", log.errors)
         return Compiled(bytes(engine), inputs, outputs)

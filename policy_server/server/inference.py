@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
@@ -47,29 +48,23 @@ class Inference:
         return None if job is None else (job, self._since_ns)
 
     def _main(self) -> None:
-        try:
-            policy = self._load()
-        except StackError as error:
-            self._outbox.put(LoadFailed(error))
-            return
-        except Exception as error:  # outermost frame of this thread: without a report the server would load for ever
-            self._outbox.put(LoadFailed(_unexpected("loading the policy", error)))
-            return
-        try:
-            self._serve(policy)
-        finally:
-            policy.close()
+        with ExitStack() as stack:
+            try:
+                policy = self._load()
+                stack.callback(policy.close)
+                policy.warm_up()
+                info = policy.info("READY")
+            except StackError as error:
+                self._outbox.put(LoadFailed(error))
+                return
+            except (
+                Exception
+            ) as error:  # outermost frame of this thread; unreported, the server would load for ever
+                self._outbox.put(LoadFailed(_unexpected("loading and warming up the policy", error)))
+                return
+            self._serve(policy, info)
 
-    def _serve(self, policy: ServedPolicy) -> None:
-        try:
-            policy.warm_up()
-            info = policy.info("READY")
-        except StackError as error:
-            self._outbox.put(LoadFailed(error))
-            return
-        except Exception as error:  # outermost frame of this thread, as above
-            self._outbox.put(LoadFailed(_unexpected("warming up the policy", error)))
-            return
+    def _serve(self, policy: ServedPolicy, info: ServerInfo) -> None:
         self._outbox.put(Loaded(info))
         while not self._schedule.closed:
             job = self._schedule.take(_TURN_S)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,18 @@ def test_the_current_card_is_named_as_missing_where_there_is_none(monkeypatch: p
     monkeypatch.setattr("policy_server.engines.tensorrt_compiler.current_card", lambda: ("", ""))
     with pytest.raises(EngineError, match=r"rtx:sm120"):
         TensorRtCompiler(parse_target("rtx:current"))
+
+
+def test_a_ctrl_c_in_the_middle_of_a_build_ends_it_and_nothing_is_kept(tmp_path: Path) -> None:
+    """Ctrl-C raised in a callback was lost in the library's frames: the build went on, or failed with another error."""
+    place = tmp_path / "out"
+
+    def press(line: str) -> None:
+        if "video_step: Building" in line:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    compiler = TensorRtCompiler(parse_target("rtx:sm89"))
+    with pytest.raises(KeyboardInterrupt):
+        build_engines(load_bundle(ROOT / "bundles" / "tiny"), compiler, Branches(), place, EngineCache(tmp_path), press)
+    assert not place.exists()
+    assert len(list(tmp_path.glob("*.engine"))) == 2, "encode and text were finished, video_step was not"
