@@ -57,9 +57,7 @@ class Inference:
             except StackError as error:
                 self._outbox.put(LoadFailed(error))
                 return
-            except (
-                Exception
-            ) as error:  # outermost frame of this thread; unreported, the server would load for ever
+            except Exception as error:  # outermost frame of this thread; unreported, the server would load for ever
                 self._outbox.put(LoadFailed(_unexpected("loading and warming up the policy", error)))
                 return
             self._serve(policy, info)
