@@ -93,6 +93,7 @@ def evaluate(
     bundle: File,
     rotation: int = 0,
     per_pair: int = 10,
+    ood_per_pair: int | None = None,
     first_seed: int = 0,
     futures: tuple[str, ...] = ("kept", "masked", "swapped"),
     splits: tuple[str, ...] = ("id", "ood"),
@@ -102,6 +103,7 @@ def evaluate(
     client: bool = False,
     out: Path = Path("out/evaluate"),
     note: bool = False,
+    calibrate: bool = False,
 ) -> None:
     """Try a bundle on the twin, closed loop, and print success with intervals.
 
@@ -109,6 +111,7 @@ def evaluate(
         bundle: bundle folder, or a run's checkpoint folder (on torch, slower; nothing can be noted in it).
         rotation: which pairs are held out; must be the one it was trained with.
         per_pair: layouts per pair.
+        ood_per_pair: layouts per held-out pair, if not as many.
         first_seed: seed of the first layout; the same seeds are used for every bundle and method.
         futures: what the head is shown of the imagined future: kept, masked, swapped (another instruction's), moved
             (another moment's), reworded (imagined in this very scene under another instruction; notes which one, and
@@ -121,12 +124,13 @@ def evaluate(
             limits: what a run does, three times as slow.
         out: folder for the outcomes; what is there is not tried again.
         note: write the TR calibration (from future kept, id) and the scores into the bundle's manifest.
+        calibrate: write the TR calibration alone, from layouts that no score is of.
     """
     from training.evaluate.command import evaluate_bundle
     from training.evaluate.wanted import Wanted
 
-    wanted = Wanted(rotation, per_pair, first_seed, futures, splits, guidance, w_max, probe, client)
-    evaluate_bundle(bundle, wanted, out, note, _say)
+    wanted = Wanted(rotation, per_pair, ood_per_pair, first_seed, futures, splits, guidance, w_max, probe, client)
+    evaluate_bundle(bundle, wanted, out, _say, note, calibrate)
 
 
 def analyse(raw: Path = Path("docs/results/raw"), out: Path = Path("docs/results")) -> None:

@@ -77,6 +77,18 @@ class ActionLoss(Part):
     null_future: Share = 0.1
 
 
+class Design(Part):
+    """Where the model departs from its size; what is not said stays as the size has it. The weights fit either way."""
+
+    sigma: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    """Noise level of the future at the tap."""
+    passes: Annotated[int, Field(ge=0)] | None = None
+    """Full passes from noise to there; none exactly when sigma is 1."""
+    ahead: Literal[4, 8, 12, 16, 20, 24] | None = None
+    """Tenths of a second from one latent frame to the next: how far ahead is imagined. Demonstrations have a picture
+    every four."""
+
+
 AS_START = "start"
 
 
@@ -108,6 +120,7 @@ class Run(Part):
     optimisation: Optimisation
     video: VideoLoss = VideoLoss()
     action: ActionLoss = ActionLoss()
+    design: Design = Design()
     save_every: Count = 500
     log_every: Count = 50
 

@@ -13,6 +13,7 @@ from policy_server.model.presets import preset
 from training.adaptation import adapt
 from training.adopt import adopt
 from training.card import card_of
+from training.design import designed, redesigned
 from training.run import AS_START, Run
 from training.same_data import require_room, require_same_data
 from training.stages.action import ActionStage
@@ -46,13 +47,14 @@ def train(run: Run, folder: Path, command: str, say: Callable[[str], None] = pri
 def starting_model(run: Run, say: Callable[[str], None] = print) -> VideoActionModel:
     """New weights from the seed, or those of the checkpoint the run starts from."""
     if not run.start:
-        return build(preset(_named(run)), run.seed)
+        return build(designed(preset(_named(run)), run.design), run.seed)
     model = load_checkpoint(Path(run.start)).model
     if run.adopt:
-        adopting = build(preset(run.size), run.seed)
+        adopting = build(designed(preset(run.size), run.design), run.seed)
         say(f"new weights, not adopted: {', '.join(adopt(adopting, model)) or 'none'}")
         return adopting
-    if run.size != AS_START and model.config != preset(run.size):
+    model = redesigned(model, run.design)
+    if run.size != AS_START and model.config != designed(preset(run.size), run.design):
         raise ConfigurationError(
             f"start {run.start}",
             expected=f"a model of size {run.size}",

@@ -25,13 +25,13 @@ def test_a_policy_of_rotation_one_says_so_and_is_tried_on_its_own_held_out_pairs
     wanted = Wanted(rotation=1, per_pair=1, futures=("masked",), splits=("ood",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rollout, "MOST_ROWS", 8)
-        outcomes = evaluate_bundle(checkpoint, wanted, tmp_path / "out", False, lambda line: None)["masked"]
+        outcomes = evaluate_bundle(checkpoint, wanted, tmp_path / "out", lambda line: None)["masked"]
     assert {(one["object"], one["receptacle"]) for one in outcomes} == {(t.object, t.receptacle) for t in held_out(1)}
     assert {one["split"] for one in outcomes} == {"ood"}
     about = next((tmp_path / "out").rglob("about.toml")).read_text()
     assert "rotation = 1" in about and "use = []" in about
     with pytest.raises(ConfigurationError, match=r"red cube / box.*--rotation 1"):
-        evaluate_bundle(checkpoint, Wanted(rotation=0), tmp_path / "out", False, lambda line: None)
+        evaluate_bundle(checkpoint, Wanted(rotation=0), tmp_path / "out", lambda line: None)
 
 
 def test_the_shipped_policy_is_of_rotation_zero() -> None:

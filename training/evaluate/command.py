@@ -10,7 +10,6 @@ from training.evaluate.about import describe
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.rotation import require_rotation
 from training.evaluate.subject import open_subject
-from training.evaluate.suite import trials
 from training.evaluate.summary import report, success_rates
 from training.evaluate.wanted import Wanted
 from training.publish import calibrate, note_scores
@@ -20,12 +19,13 @@ def evaluate_bundle(
     bundle: Path,
     wanted: Wanted,
     out: Path,
-    note: bool,
     say: Callable[[str], None],
+    note: bool = False,
+    calibrating: bool = False,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Outcomes by method; see `yam-train evaluate --help`."""
+    """Outcomes by method, `note` and `calibrating` write into the bundle; see `yam-train evaluate --help`."""
     methods = wanted.methods()
-    chosen = trials(wanted.rotation, wanted.per_pair, wanted.first_seed, wanted.known_splits())
+    chosen = wanted.trials()
     subject = open_subject(bundle)
     require_rotation(subject.manifest.provenance, wanted.rotation)
     evaluation = Evaluation(subject, wanted.rotation, say)
@@ -42,9 +42,10 @@ def evaluate_bundle(
             say(line)
     if note:
         note_scores(bundle, _scores(outcomes))
-        if "kept" in outcomes:
-            source = f"yam-train evaluate, rotation {wanted.rotation}, {wanted.per_pair} layouts a seen pair"
-            calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, source)
+    if (note or calibrating) and "kept" in outcomes:
+        seeds = f"{wanted.first_seed} to {wanted.first_seed + wanted.per_pair - 1}"
+        source = f"yam-train evaluate, rotation {wanted.rotation}, seen pairs, layouts of seeds {seeds}"
+        calibrate(bundle, outcomes["kept"], evaluation.subject.engine.id, source)
     evaluation.close()
     return outcomes
 

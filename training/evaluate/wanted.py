@@ -9,7 +9,7 @@ from typing import TypeVar
 from contract.errors import ConfigurationError
 from contract.types import GUIDANCE_MODES, GuidanceMode
 from training.evaluate.futures import FUTURES, Future
-from training.evaluate.suite import Split
+from training.evaluate.suite import Split, Trial, trials
 
 Name = TypeVar("Name", bound=str)
 _SPLITS: tuple[Split, ...] = ("id", "ood")
@@ -39,6 +39,8 @@ class Wanted:
 
     rotation: int = 0
     per_pair: int = 10
+    ood_per_pair: int | None = None
+    """Of held-out pairs, if not as many."""
     first_seed: int = 0
     futures: tuple[str, ...] = ("kept", "masked", "swapped")
     splits: tuple[str, ...] = _SPLITS
@@ -54,6 +56,15 @@ class Wanted:
         plain = [Method(future, client=self.client) for future in futures] if "off" in modes else []
         strengths: Sequence[float | None] = self.w_max or (None,)
         return plain + [Method("kept", mode, w, self.client) for mode in modes if mode != "off" for w in strengths]
+
+    def trials(self) -> list[Trial]:
+        """The layouts of both splits. Raises `ConfigurationError` for other names."""
+        counts = {"id": self.per_pair, "ood": self.per_pair if self.ood_per_pair is None else self.ood_per_pair}
+        return [
+            trial
+            for split in self.known_splits()
+            for trial in trials(self.rotation, counts[split], self.first_seed, (split,))
+        ]
 
     def known_splits(self) -> tuple[Split, ...]:
         """Raises `ConfigurationError` for other names."""
