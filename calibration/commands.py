@@ -1,18 +1,34 @@
-"""The commands of `yam-calibrate`."""
+"""The commands of `yam-calibrate` that measure and store."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
-from calibration.asked import PICTURES, ROLES, Rig, Role, board_of, say_stored, views_of
+from calibration.asked import (
+    PICTURES,
+    ROLES,
+    Cell,
+    Flat,
+    Looks,
+    Out,
+    Role,
+    board_of,
+    collected,
+    lenses_of,
+    say_stored,
+    views_of,
+)
+from calibration.station_file import gripper, workspace
 from calibration.upkeep import check, tr
 
 app = tyro.extras.SubcommandApp()
 app.command(tr)
 app.command(check)
+app.command(workspace)
+app.command(gripper)
 
 
 @app.command
@@ -32,121 +48,93 @@ def board(
 
 
 @app.command
-def intrinsics(
-    rig: Rig = "twin",
-    station: str = "twin",
-    roles: tuple[Role, ...] = ROLES,
-    board: Path | None = None,
-    data: Path | None = None,
-    keep: Path | None = None,
-    views: int = 30,
-    out: Path | None = None,
-) -> None:
+def intrinsics(looks: Annotated[Looks, Flat], views: int = 30, out: Out = None) -> None:
     """Focal lengths, principal point and distortion of cameras.
 
     Args:
-        rig: twin (simulated), station (real arms; asks for what a person must do) or data (a folder of views).
-        station: station by name, or its file.
-        roles: which cameras.
-        board: board file; default: the one that the twin shows.
-        data: folder of views for --rig data (docs/calibration.md).
-        keep: folder to store the views in.
         views: how many of each camera, and of each arm for the top camera.
-        out: station file to write; default: the station's own.
     """
     from calibration import measure
     from calibration.section import merged, store
 
-    used = board_of(board)
-    found = views_of(rig, station, board, roles, data, keep, views)
+    used = board_of(looks.board)
+    found = views_of(looks, views)
     changes: dict[str, Any] = {}
-    for role in roles:
+    for role in looks.roles:
         own, lines = measure.intrinsics(used, role, [view for view in found if view.role == role], PICTURES)
         print("\n".join(lines))
         changes = merged(changes, own)
-    say_stored(store(station, out, changes), out, station)
+    say_stored(store(looks.station, out, changes), out, looks.station)
 
 
 @app.command(name="hand-eye")
-def hand_eye(
-    rig: Rig = "twin",
-    station: str = "twin",
-    roles: tuple[Role, ...] = ROLES,
-    board: Path | None = None,
-    data: Path | None = None,
-    keep: Path | None = None,
-    views: int = 25,
-    out: Path | None = None,
-) -> None:
-    """Where the cameras sit, and how the bases of the arms stand to each other. Needs intrinsics in the station.
+def hand_eye(looks: Annotated[Looks, Flat], views: int = 25, out: Out = None) -> None:
+    """Where the cameras sit, how the bases of the arms stand to each other, and zeros of joints. Needs intrinsics.
 
     Args:
-        rig: twin (simulated), station (real arms) or data (a folder of views).
-        station: station by name, or its file.
-        roles: which cameras.
-        board: board file; default: the one that the twin shows.
-        data: folder of views for --rig data.
-        keep: folder to store the views in.
         views: poses of each camera and arm.
-        out: station file to write; default: the station's own.
     """
     from calibration import measure
-    from calibration.section import store
+    from calibration.section import merged, store
+    from calibration.zero_check import zeros_of
     from contract.station import load_station
 
-    stored = load_station(station).calibration
-    lenses = {} if stored is None else {role: measure.lens_of(lens) for role, lens in stored.intrinsics.items()}
-    found = views_of(rig, station, board, roles, data, keep, views)
-    changes, lines, _ = measure.mounts(board_of(board), lenses, found, PICTURES)
+    loaded = load_station(looks.station)
+    used, lenses = board_of(looks.board), lenses_of(loaded)
+    measure.require_lenses(lenses, looks.roles)
+    found = views_of(looks, views)
+    zeros, lines = zeros_of(used, lenses, found, loaded.safety.space, PICTURES)
     print("\n".join(lines))
-    say_stored(store(station, out, changes), out, station)
+    changes, lines, _ = measure.mounts(used, lenses, found, PICTURES)
+    print("\n".join(lines))
+    say_stored(store(looks.station, out, merged(changes, zeros)), out, looks.station)
 
 
 @app.command
-def arms(rig: Literal["twin", "station"] = "twin", station: str = "twin", board: Path | None = None,
-         out: Path | None = None) -> None:  # fmt: skip
-    """Joint directions, left and right, gripper travel and zeros, by small slow motions.
+def arms(cell: Annotated[Cell, Flat], views: int = 12, out: Out = None) -> None:
+    """Joint directions, left and right, gripper travel; and zeros by sight, once the cameras' lenses are known.
 
     Args:
-        rig: twin (simulated) or station (real arms).
-        station: station by name, or its file.
-        board: board file; needed with real arms.
-        out: station file to write; default: the station's own.
+        views: for the zeros, of each camera and arm; 0: none.
     """
     from calibration import measure
-    from calibration.section import store
-    from calibration.session import opened
+    from calibration.section import merged, store
+    from calibration.session import opened, require_board
+    from calibration.zero_check import zeros_of
 
-    with opened(rig, station, board_of(board)) as session:
+    require_board(cell.rig, cell.board)
+    with opened(cell.rig, cell.station, board_of(cell.board)) as session:
+        lenses = lenses_of(session.station)
         changes, lines = measure.arms(session, PICTURES, print)
-    print("\n".join(lines))
-    say_stored(store(station, out, changes), out, station)
+        print("\n".join(lines))
+        seen = views and set(ROLES) <= set(lenses)
+        found = collected(session, ROLES, views) if seen else []
+    if found:
+        zeros, lines = zeros_of(session.board, lenses, found, session.station.safety.space, PICTURES)
+        print("\n".join(lines))
+        changes = merged(changes, zeros)
+    else:
+        print("zeros of the motors: not looked at; run yam-calibrate intrinsics, then this again or hand-eye")
+    say_stored(store(cell.station, out, changes), out, cell.station)
 
 
 @app.command
 def latency(
-    rig: Literal["twin", "station"] = "twin",
-    station: str = "twin",
-    roles: tuple[Role, ...] = ROLES,
-    board: Path | None = None,
-    seconds: float = 5.0,
-    out: Path | None = None,
+    cell: Annotated[Cell, Flat], roles: tuple[Role, ...] = ROLES, seconds: float = 5.0, out: Out = None
 ) -> None:
     """Delays of cameras, arms and grippers, while one channel moves to and fro.
 
     Args:
-        rig: twin (simulated) or station (real arms).
-        station: station by name, or its file.
-        roles: which cameras.
-        board: board file; needed with real arms.
+        roles: which cameras; none: arms and grippers alone.
         seconds: of each motion.
-        out: station file to write; default: the station's own.
     """
-    from calibration import measure
+    from calibration import delays
     from calibration.section import store
-    from calibration.session import opened
+    from calibration.session import opened, require_board
 
-    with opened(rig, station, board_of(board), 200.0) as session:
-        changes, lines = measure.latencies(session, PICTURES, roles, seconds)
-    print("\n".join(lines))
-    say_stored(store(station, out, changes), out, station)
+    require_board(cell.rig, cell.board)
+    with opened(cell.rig, cell.station, board_of(cell.board), delays.LOOP_HZ) as session:
+        found = delays.measured(session, roles, seconds)
+    print("\n".join(delays.said(found)))
+    delays.drawn(found, PICTURES)
+    say_stored(store(cell.station, out, {"latencies": delays.entries(found)}), out, cell.station)

@@ -69,6 +69,22 @@ def solve(base_from_hand: Sequence[NDArray], camera_from_board: Sequence[NDArray
     return HandEye(x, still, metres, radians, {n: difference(x, a) for n, a in answers.items()}, condition)
 
 
+def rough(
+    base_from_hand: Sequence[NDArray], camera_from_board: Sequence[NDArray], mounting: Mounting
+) -> tuple[Matrix, Matrix]:
+    """X and the still board by one solver, however badly they fit: where a fit of more than them begins.
+
+    Raises `ConfigurationError` for poses that cannot say it.
+    """
+    hands, boards = _checked(base_from_hand, camera_from_board)
+    carried = hands if mounting == "eye_in_hand" else [inverse(one) for one in hands]
+    require_observable(carried, boards)
+    x = _opencv(carried, boards, SOLVERS["Park"])
+    if not _is_rigid(x):
+        raise ConfigurationError("hand-eye", expected="a transform", got="none", remedy=_blame({}, carried, boards))
+    return x, carried[0] @ x @ boards[0]
+
+
 def held_out(result: HandEye, hand: NDArray, board: NDArray, mounting: Mounting) -> tuple[float, float]:
     """Error [m], [rad] of a pose that took no part: the board from the arm against the board from the camera."""
     carried = require_rigid(hand, "hand") if mounting == "eye_in_hand" else inverse(require_rigid(hand, "hand"))

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from calibration import plots
-from calibration.arm_check import directions, gripper_travel, sides, zeros
+from calibration.arm_check import Travel, directions, gripper_travel, sides, zeros
 from calibration.board import Board
 from calibration.camera import Camera
-from calibration.cell import Cell
+from calibration.date import today
 from calibration.eyes import Eye, bases, place
+from calibration.gripper_range import checked_range, raw_ends, remark
 from calibration.hand_eye import Mounting
 from calibration.intrinsics import Intrinsics, calibrate
-from calibration.lag import Lag
-from calibration.latency import arm_lag, camera_lag, gripper_lag, joints_lag
-from calibration.pose import board_pose
 from calibration.rigid import Matrix, vector
 from calibration.session import Session
 from calibration.views import View
-from calibration.zeros import zeros_from_views
 from contract.calibration import Intrinsics as Stored
 from contract.errors import ConfigurationError
-from contract.layout import ARMS, Arm, index, joints_of
+from contract.layout import ARMS, Arm, joints_of
 
 Changes = dict[str, Any]
-UNCERTAIN_MS: Final = 10.0
-"""Wider intervals come from motion that stuck or a computer that stalled."""
-
-
-def today() -> str:
-    """Date as the section has it. For people; nothing is decided by it."""
-    return datetime.date.today().isoformat()
 
 
 def lens_of(stored: Stored) -> Camera:
@@ -76,11 +65,8 @@ def mounts(
     """Wrist cameras on their hands, other cameras at the left base, and the right base where both arms were seen."""
     eyes: dict[tuple[str, Arm], Eye] = {}
     lines = []
+    require_lenses(lenses, [view.role for view in views])
     for role, arm in sorted({(view.role, view.arm) for view in views}):
-        if role not in lenses:
-            raise ConfigurationError(
-                f"intrinsics of {role}", expected="in the station", got="none", remedy="run yam-calibrate intrinsics"
-            )
         mounting: Mounting = "eye_in_hand" if role == f"{arm}_wrist" else "eye_to_hand"
         own = [view for view in views if (view.role, view.arm) == (role, arm)]
         eye = eyes[role, arm] = place(board, lenses[role], own, mounting)
@@ -89,13 +75,14 @@ def mounts(
             f"{role}, {arm} arm: held-out {1e3 * eye.held_out_m:.2f} mm {np.degrees(eye.held_out_rad):.3f} degrees, "
             f"condition {eye.result.condition:.2f}"
         )
-        lines += _zeros(board, lenses[role], own, eye, mounting)
     changes: Changes = {"board": board.model_dump(), "mounts": {}}
     for (role, arm), eye in eyes.items():
         if role == f"{arm}_wrist":
             changes["mounts"][role] = _mount(eye.result.x, f"{arm}_gripper", "eye in hand, board on the table", eye)
         elif arm == "left":
             changes["mounts"][role] = _mount(eye.result.x, "left_base", "eye to hand, board in the left hand", eye)
+    if ("left_wrist", "left") in eyes:
+        changes["table"] = _table(eyes["left_wrist", "left"])
     for role in {role for role, _ in eyes}:
         if (role, "left") in eyes and (role, "right") in eyes:
             left, right = eyes[role, "left"], eyes[role, "right"]
@@ -107,14 +94,23 @@ def mounts(
     return changes, lines, eyes
 
 
-def _zeros(board: Board, lens: Camera, views: Sequence[View], eye: Eye, mounting: Mounting) -> list[str]:
-    """What these views say of the arm's joints."""
-    arm = views[0].arm
-    joints = [joints_of(view.joints, view.arm) for view in views]
-    poses = [board_pose(board, lens.scaled(*view.size), view.sighting)[0] for view in views]
-    found = zeros_from_views(joints, poses, eye, mounting)
-    suspects = [f"WARNING {arm} arm: {words}; set its zero anew, then hand-eye again" for words in found.suspects()]
-    return [f"{arm} arm: zeros of joints 2 to 5 off by {np.round(found.offsets_rad, 4).tolist()} rad", *suspects]
+def _table(eye: Eye) -> Changes:
+    """The board's plane; its z points into what it lies on."""
+    up = -eye.result.board[:3, 2]
+    return {
+        "normal": [float(value) for value in up], "offset_m": float(up @ eye.result.board[:3, 3]),
+        "method": "board on the table seen by left_wrist", "date": today(), "held_out_mm": 1e3 * eye.held_out_m,
+    }  # fmt: skip
+
+
+def require_lenses(lenses: Mapping[str, Camera], roles: Sequence[str]) -> None:
+    """Before arms move for nothing. Raises `ConfigurationError` naming cameras whose lens is not known."""
+    missing = sorted(set(roles) - set(lenses))
+    if missing:
+        raise ConfigurationError(
+            f"intrinsics of {', '.join(missing)}", expected="in the station", got="none",
+            remedy="run yam-calibrate intrinsics",
+        )  # fmt: skip
 
 
 def _mount(transform: Matrix, parent: str, method: str, eye: Eye) -> Changes:
@@ -123,45 +119,6 @@ def _mount(transform: Matrix, parent: str, method: str, eye: Eye) -> Changes:
         "parent": parent, "rotation_rad": turn_and_move[:3], "position_m": turn_and_move[3:], "method": method,
         "date": today(), "poses": eye.poses, "held_out_mm": 1e3 * eye.held_out_m,
         "held_out_deg": float(np.degrees(eye.held_out_rad)),
-    }  # fmt: skip
-
-
-def latencies(session: Session, pictures: Path, roles: Sequence[str], seconds: float) -> tuple[Changes, list[str]]:
-    """Arms, grippers and cameras, each while one channel moves to and fro."""
-    found: dict[str, dict[str, Lag]] = {"arms": {}, "grippers": {}, "joints": {}, "cameras": {}}
-    cell = session.cell
-    cell.go(session.station.poses.home.vector())  # arms that lie at rest are kept from moving by the table
-    for arm in ARMS:
-        for role in [role for role in roles if role == f"{arm}_wrist" or (role == "top" and arm == "left")]:
-            plan = session.prepare(session.plan(role, arm, 1))
-            cell.go(plan.start)
-            found["cameras"][role] = camera_lag(cell, session.board, role, arm, seconds)
-        found["arms"][arm] = arm_lag(cell, arm, seconds)
-        found["joints"][arm] = joints_lag(cell, arm)
-        _half_open(cell, arm)
-        found["grippers"][arm] = gripper_lag(cell, arm, seconds)
-    shown = {f"{kind} {name}": (1e3 * lag.seconds, 1e3 * lag.uncertainty_s) for kind, lags in found.items()
-             for name, lag in lags.items()}  # fmt: skip
-    plots.plot_latencies(pictures / "latencies.png", shown)
-    lines = [
-        f"{name}: {ms:.1f} ms +- {wide:.1f}{'  WARNING: not certain, measure again' if wide > UNCERTAIN_MS else ''}"
-        for name, (ms, wide) in shown.items()
-    ]
-    entries = {kind: {name: _latency(lag, kind) for name, lag in lags.items()} for kind, lags in found.items()}
-    return {"latencies": entries}, lines
-
-
-def _half_open(cell: Cell, arm: Arm) -> None:
-    pose = cell.joints().positions.copy()
-    pose[index(f"{arm}_gripper")] = 0.5
-    cell.go(pose)
-
-
-def _latency(lag: Lag, kind: str) -> Changes:
-    method = "age of new readings" if kind == "joints" else "correlation of one channel's motion"
-    return {
-        "latency_ms": max(1e3 * lag.seconds, 0.0), "uncertainty_ms": 1e3 * lag.uncertainty_s,
-        "correlation": lag.correlation, "method": method, "date": today(),
     }  # fmt: skip
 
 
@@ -177,7 +134,7 @@ def arms(session: Session, pictures: Path, say: Callable[[str], None]) -> tuple[
         turned = directions(cell, arm)
         travel = gripper_travel(cell, arm)
         say(f"{arm}: joints turn as told, gripper moves through {travel.share:.0%} of its range")
-        entries[arm] = {"directions": list(turned), "gripper_travel": travel.share}
+        entries[arm] = {"directions": list(turned), "gripper_travel": travel.share, **_raw(session, arm, travel, say)}
     cell.go(park)
     for arm in ARMS:
         offsets[arm] = zeros(arm, joints_of(cell.joints().positions, arm), joints_of(park, arm))
@@ -185,3 +142,15 @@ def arms(session: Session, pictures: Path, say: Callable[[str], None]) -> tuple[
         entries[arm] |= {"zero_rad": [float(q) for q in offsets[arm]], "method": method, "date": today()}
     plots.plot_zeros(pictures / "zeros.png", offsets)
     return {"arms": entries}, [f"{arm} zeros: {np.round(q, 4).tolist()} rad" for arm, q in offsets.items()]
+
+
+def _raw(session: Session, arm: Arm, travel: Travel, say: Callable[[str], None]) -> Changes:
+    """The gripper's travel in its motor's own measure, where there is a motor (case B25)."""
+    arms = session.station.arms
+    if arms is None:
+        return {}
+    unit = arms.left if arm == "left" else arms.right
+    ends = checked_range(arm, unit, raw_ends(unit, travel))
+    if word := remark(arm, unit, ends):
+        say(word)
+    return {"gripper_closed_open_rad": [float(one) for one in ends]}

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from calibration.eyes import Eye
 from calibration.intrinsics import Intrinsics
 from calibration.views import View
+from calibration.zero_references import Zero
+from calibration.zeros import SUSPECT_RAD
 from contract.layout import Arm
 
 
@@ -71,6 +73,21 @@ def plot_zeros(path: Path, offsets_rad: Mapping[Arm, NDArray[np.float64]]) -> No
         bars.bar(np.arange(len(offsets)) + 0.4 * i, 1e3 * np.asarray(offsets), width=0.4, label=arm)
     bars.set(xlabel="joint", ylabel="measured less reference [mrad]")
     bars.legend()
+    figure.savefig(path)
+
+
+def plot_zeros_seen(path: Path, found: Mapping[Arm, Mapping[int, Zero]]) -> None:
+    """Zero error of each joint with three standard deviations, by arm; joints that were not seen are empty."""
+    figure, (axes,) = _figure(path, 1)
+    for i, (arm, zeros) in enumerate(found.items()):
+        joints = np.array(sorted(zeros))
+        offsets = 1e3 * np.array([zeros[joint].offset_rad for joint in joints])
+        wide = 3e3 * np.array([zeros[joint].uncertainty_rad for joint in joints])
+        axes.errorbar(joints + 0.16 * i - 0.08, offsets, yerr=wide, fmt="o", capsize=3, label=f"{arm} arm")
+    axes.axhspan(-1e3 * SUSPECT_RAD, 1e3 * SUSPECT_RAD, color="0.92", label="not suspected")
+    axes.set(title="zeros against what no joint turns", xlabel="joint", ylabel="reads too much by [mrad]")
+    axes.set(xlim=(0.5, 6.5), xticks=range(1, 7))
+    axes.legend(fontsize=8)
     figure.savefig(path)
 
 

@@ -37,13 +37,21 @@ def store(source: str, out: Path | None, changes: dict[str, Any]) -> Station:
     section = merged(before, changes)
     _checked(section, station)
     text = f"{_without_section(path)}\n{_MARK}\n{tomli_w.dumps({'calibration': section})}"
-    target = out or path
-    target.parent.mkdir(parents=True, exist_ok=True)
+    return replaced(out or path, text)
+
+
+def replaced(target: Path, text: str) -> Station:
+    """Write a station file in one step; the station as it loads. One that does not load leaves the old file."""
     scratch = target.with_name(f".{target.stem}.{os.getpid()}.toml")
-    scratch.write_text(text, encoding="utf-8")
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(text, encoding="utf-8")
         load_station(str(scratch))
         os.replace(scratch, target)
+    except OSError as error:
+        raise StationError(
+            f"{target}", expected="a file that can be written", got=error.strerror, remedy="give another --out"
+        ) from error
     finally:
         scratch.unlink(missing_ok=True)
     return load_station(str(target))

@@ -13,6 +13,7 @@ from calibration import twin
 from calibration.board import Board
 from calibration.cell import Cell
 from calibration.collect import Plan
+from calibration.person import told
 from contract.errors import ConfigurationError
 from contract.layout import Arm
 from contract.station import Station, load_station
@@ -37,15 +38,19 @@ class Session:
     """Role, arm, views -> where to begin."""
 
 
+def require_board(kind: str, file: Path | None) -> None:
+    """Raises `ConfigurationError` when real arms would be calibrated against a board that nobody described."""
+    if kind == "station" and file is None:
+        raise ConfigurationError("--board", expected="the file of the printed board", got="nothing", remedy="name it")
+
+
 @contextmanager
-def opened(kind: RigKind, station: str, board: Board | None, loop_hz: float | None = None) -> Iterator[Session]:
+def opened(kind: RigKind, station: str, board: Board, loop_hz: float | None = None) -> Iterator[Session]:
     """The station, ready to move. Raises `ConfigurationError` or `RigError`. Real arms stay held when it is left."""
     if kind == "twin":
         with _twin(station, loop_hz) as session:
             yield session
         return
-    if board is None:
-        raise ConfigurationError("--board", expected="the file of the printed board", got="nothing", remedy="name it")
     with _real(station, board) as session:
         yield session
 
@@ -92,8 +97,7 @@ def _real(name: str, board: Board) -> Iterator[Session]:
         cell = Cell(rig, clock, loaded)
 
         def prepare(plan: Plan) -> Plan:
-            print(_prompt(plan))
-            input("Enter when it is so: ")
+            told(_prompt(plan))
             return Plan(plan.role, plan.arm, cell.joints().positions.copy(), plan.spread_rad, plan.views, plan.seed)
 
         def plan(role: str, arm: Arm, views: int) -> Plan:
@@ -109,6 +113,7 @@ def _prompt(plan: Plan) -> str:
             f"the {plan.arm} arm above it, so that {plan.role} sees the whole board in the middle of its picture."
         )
     return (
-        f"Fix the board to the {plan.arm} gripper so that it cannot slip, and bring the arm to where {plan.role} sees "
-        "the whole board in the middle of its picture. Keep clear: the arm turns by half a radian to all sides."
+        f"Clamp the board by its edge, flat between the jaws of the {plan.arm} gripper, so that it cannot slip, and "
+        f"bring the arm to where {plan.role} sees the whole board in the middle of its picture. Keep clear: the arm "
+        "turns by half a radian to all sides."
     )

@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from contract.errors import ConfigurationError, EpisodeError
 from contract.manifest import BundleManifest
@@ -38,13 +39,28 @@ class Collected:
 
     by_phase: dict[str, list[float]] = field(default_factory=dict)
     engine_id: str = ""
+    horizon: int = 0
+    """Of the policy that answered; 0 = the episodes do not say."""
     guided: int = 0
     """Replans left out because guidance moved the arms away from where the policy alone would have."""
+    instructions: dict[str, int] = field(default_factory=dict)
+    """What the policy was told -> unguided replans."""
 
     @property
     def values(self) -> NDArray[np.float64]:
         """(n,) of all phases."""
         return np.array([value for values in self.by_phase.values() for value in values])
+
+
+def phases_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Instruction -> phase, of PHASE=INSTRUCTION. Raises `ConfigurationError` for what is not so."""
+    named = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not (name.strip() and equals and text.strip()):
+            raise ConfigurationError("--phases", expected="PHASE=INSTRUCTION", got=pair, remedy='reach="pick up ..."')
+        named[text.strip()] = name.strip()
+    return named
 
 
 def collected(folders: Sequence[Path], phases: dict[str, str] | None = None) -> Collected:
@@ -70,7 +86,9 @@ def _add(result: Collected, path: Path, phases: dict[str, str]) -> None:
         if replan.observation.guidance != "off":
             result.guided += 1
             continue
-        phase = phases.get(replan.observation.instruction, "")
+        told = replan.observation.instruction
+        result.instructions[told] = result.instructions.get(told, 0) + 1
+        phase = phases.get(told, "")
         result.by_phase.setdefault(phase, []).append(replan.answered.tr_value)
     info = reader.server_info
     engine = "" if info is None else info.engine_id
@@ -79,6 +97,7 @@ def _add(result: Collected, path: Path, phases: dict[str, str]) -> None:
             f"{path}: engine", expected=result.engine_id, got=engine, remedy="calibrate each engine by itself"
         )
     result.engine_id = engine
+    result.horizon = 0 if info is None else info.horizon
 
 
 def store(bundle: Path, found: Collected, source: str, q_lo: float | None = None, q_hi: float | None = None) -> str:
@@ -108,18 +127,54 @@ def _lines(found: Collected) -> Iterator[str]:
             yield json.dumps(entry)
 
 
-def warnings(bundle: Path, engine_id: str) -> list[str]:
-    """What does not fit: the stored calibration against the policy's sigma, horizon and this engine."""
-    manifest = BundleManifest.model_validate(read_toml(bundle / "policy.toml"))
-    stored = manifest.tr_calibration
+def warnings(bundle: Path, engine_id: str, horizon: int = 0) -> list[str]:
+    """What does not fit: the stored calibration against the policy's sigma and horizon and against the engine of the
+    episodes, and the episodes' policy against the bundle's."""
+    manifest, stored = _manifest(bundle)
+    lines = [f"WARNING: the stored calibration is of {text}" for text in _others(manifest, stored)]
     if stored is None:
-        return ["the bundle has no TR calibration yet"]
-    pairs = (
-        ("sigma", stored.sigma, manifest.video.sigma),
-        ("horizon", stored.horizon, manifest.head.horizon),
-        ("engine", stored.engine_id, engine_id or stored.engine_id),
-    )
-    return [f"WARNING: the stored calibration is of {name} {old}, not {new}" for name, old, new in pairs if old != new]
+        lines.append("the bundle has no TR calibration yet")
+    elif engine_id and stored.get("engine_id") != engine_id:
+        lines.append(f"WARNING: the stored calibration is of engine {stored.get('engine_id')}, not {engine_id}")
+    if engine_id and manifest.weights_hash[:12] not in engine_id:
+        lines.append(f"WARNING: the episodes are of engine {engine_id}, this bundle's weights are "
+                     f"{manifest.weights_hash[:12]}")  # fmt: skip
+    if horizon and horizon != manifest.head.horizon:
+        lines.append(f"WARNING: the episodes are of horizon {horizon}, not {manifest.head.horizon}")
+    return lines
+
+
+def require_fresh(bundle: Path) -> None:
+    """Raises `ConfigurationError` for a bundle whose calibration is of another sigma or horizon: no server runs it, so
+    the episodes can only be of the policy as it was before."""
+    manifest, stored = _manifest(bundle)
+    others = _others(manifest, stored)
+    if others:
+        raise ConfigurationError(
+            f"TR calibration of {bundle}", expected="of this policy, or none", got=f"of {' and '.join(others)}",
+            remedy="remove [tr_calibration] from its policy.toml, record unguided episodes with it, then this again",
+        )  # fmt: skip
+
+
+def _others(manifest: BundleManifest, stored: dict[str, Any] | None) -> list[str]:
+    if stored is None:
+        return []
+    pairs = (("sigma", manifest.video.sigma), ("horizon", manifest.head.horizon))
+    return [f"{name} {stored.get(name)}, not {now}" for name, now in pairs if stored.get(name) != now]
+
+
+def _manifest(bundle: Path) -> tuple[BundleManifest, dict[str, Any] | None]:
+    """The policy, and its stored calibration as it is written: one that does not fit must be read to be told of."""
+    content = read_toml(bundle / "policy.toml")
+    stored = content.pop("tr_calibration", None)
+    try:
+        return BundleManifest.model_validate(content), stored if isinstance(stored, dict) else None
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise ConfigurationError(
+            f"{bundle}/policy.toml: {'.'.join(str(part) for part in fault['loc'])}", expected=fault["msg"],
+            got=repr(fault.get("input"))[:80], remedy="export the bundle again",
+        ) from error  # fmt: skip
 
 
 def shown(found: Collected) -> list[str]:
@@ -134,7 +189,19 @@ def shown(found: Collected) -> list[str]:
     return lines
 
 
+def unmatched(found: Collected, phases: Mapping[str, str]) -> list[str]:
+    """Phases whose instruction nobody gave, with those that were given."""
+    told = ", ".join(repr(text) for text in sorted(found.instructions))
+    return [
+        f"WARNING: phase {name}: no replan was told {text!r}; told were {told}"
+        for text, name in phases.items() if text not in found.instructions
+    ]  # fmt: skip
+
+
 def ranks(bundle: Path, q_lo: float | None, q_hi: float | None) -> tuple[float, float]:
     """Between which adaptive guidance rises: as given, else the bundle's."""
-    guidance = BundleManifest.model_validate(read_toml(bundle / "policy.toml")).guidance
-    return (guidance.q_lo if q_lo is None else q_lo, guidance.q_hi if q_hi is None else q_hi)
+    guidance = _manifest(bundle)[0].guidance
+    low, high = guidance.q_lo if q_lo is None else q_lo, guidance.q_hi if q_hi is None else q_hi
+    if not 0.0 <= low < high <= 1.0:
+        raise ConfigurationError("--q-lo, --q-hi", expected="0 <= q_lo < q_hi <= 1", got=f"{low:g}, {high:g}")
+    return low, high

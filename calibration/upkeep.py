@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import tyro
 
-from calibration.asked import PICTURES, ROLES, Rig, Role, board_of, views_of
+from calibration.asked import PICTURES, Flat, Looks, board_of, views_of
 
 
 def tr(
@@ -34,53 +34,69 @@ def tr(
     from calibration import plots
     from calibration import tr as routine
 
-    named = {text: name for name, _, text in (pair.partition("=") for pair in phases)}
+    named = routine.phases_of(phases)
+    ranks = routine.ranks(bundle, q_lo, q_hi)
     found = routine.collected(episodes, named)
     print("\n".join(routine.shown(found)))
     if found.guided:
         print(f"{found.guided} guided replans were left out")
-    print("\n".join(routine.warnings(bundle, found.engine_id)))
-    plots.plot_tr(PICTURES / "tr.png", found.by_phase, routine.ranks(bundle, q_lo, q_hi))
+    for line in routine.unmatched(found, named):
+        print(line)
+    print("\n".join(routine.warnings(bundle, found.engine_id, found.horizon)))
+    plots.plot_tr(PICTURES / "tr.png", found.by_phase, ranks)
     if not look:
+        routine.require_fresh(bundle)
         print(routine.store(bundle, found, source, q_lo, q_hi))
 
 
-def check(
-    rig: Rig = "twin",
-    station: str = "twin",
-    roles: tuple[Role, ...] = ROLES,
-    board: Path | None = None,
-    data: Path | None = None,
-    views: int = 5,
-) -> None:
+def check(looks: Annotated[Looks, Flat], views: int = 5, latencies: bool = True, seconds: float = 2.5) -> None:
     """Measure again, cheaply, and say what has drifted. Ends with 1 when something has.
 
     Args:
-        rig: twin (simulated), station (real arms) or data (a folder of views).
-        station: station by name, or its file.
-        roles: which cameras.
-        board: board file; default: the one that the twin shows.
-        data: folder of views for --rig data.
         views: of each camera.
+        latencies: measure delays again too, where arms can move and the station has some stored.
+        seconds: of each motion that a delay is measured with.
     """
-    from calibration.drift import board_fault, drift_of
+    from calibration.drift import bases_fault, board_fault, drift_of, require_stored
     from contract.errors import ConfigurationError
     from contract.station import load_station
 
-    stored, used = load_station(station).calibration, board_of(board)
+    stored, used = load_station(looks.station).calibration, board_of(looks.board)
     if stored is None:
         raise ConfigurationError("station", expected="a [calibration] section", got="none", remedy="calibrate first")
-    faults = [fault for fault in [board_fault(stored, used)] if fault]
-    for fault in faults:
-        print(f"board: {fault}")
-    found = views_of(rig, station, board, roles, data, None, views)
-    for role in roles:
+    faults = [f"board: {fault}" for fault in [board_fault(stored, used)] if fault]
+    print("\n".join(faults) or "board: as it was")
+    for role in looks.roles:
+        require_stored(stored, role)
+    found, drifts = views_of(looks, views), {}
+    for role in looks.roles:
         arm = "right" if role == "right_wrist" else "left"
-        drift = drift_of(stored, used, role, [view for view in found if (view.role, view.arm) == (role, arm)])
-        print(
-            f"{role}: {drift.reprojection_px:.2f} px, board within {drift.scatter_mm:.2f} mm and "
-            f"{drift.scatter_deg:.2f} degrees: {drift.what or 'as calibrated'}"
-        )
-        faults += [drift.what] if drift.what else []
+        own = [view for view in found if (view.role, view.arm) == (role, arm)]
+        drift = drifts[role] = drift_of(stored, used, role, own)
+        print(drift.said())
+        faults += [f"{role}: {drift.what}"] if drift.what else []
+    faults += [fault for fault in [bases_fault(stored, drifts)] if fault]
+    if latencies and looks.rig != "data":
+        faults += _delays(looks, stored, seconds)
+    print("\n".join(["drifted:", *(f"  {fault}" for fault in faults)]) if faults else "nothing has drifted")
     if faults:
         sys.exit(1)
+
+
+def _delays(looks: Looks, stored: Any, seconds: float) -> list[str]:
+    """What has drifted, or could not be measured at all any more."""
+    from calibration import delays
+    from calibration.session import opened
+    from contract.errors import ConfigurationError
+
+    if not stored.latencies.arms:
+        print("latencies: none stored, so none measured again")
+        return []
+    known = [role for role in looks.roles if role in stored.latencies.cameras]
+    with opened(looks.rig, looks.station, board_of(looks.board), delays.LOOP_HZ) as session:  # type: ignore[arg-type]
+        try:
+            found = delays.measured(session, known, seconds)
+        except ConfigurationError as error:
+            return [str(error)]
+    print("\n".join(delays.said(found)))
+    return delays.drifted(stored.latencies, found)

@@ -20,6 +20,8 @@ class View(Strict):
     height: Positive
     width: Positive
     optional: bool = False
+    rectified: bool = False
+    """Trained on pictures without the lens's distortion."""
 
 
 class Canvas(Strict):
@@ -46,7 +48,10 @@ class Canvas(Strict):
 
     def cameras(self) -> tuple[CameraSpec, ...]:
         """What a client must send."""
-        return tuple(CameraSpec(role=v.role, height=v.height, width=v.width, optional=v.optional) for v in self.views)
+        return tuple(
+            CameraSpec(role=v.role, height=v.height, width=v.width, optional=v.optional, rectified=v.rectified)
+            for v in self.views
+        )
 
 
 class Video(Strict):

@@ -92,6 +92,15 @@ class Mount(Measured):
     held_out_deg: NotNegative
 
 
+class Table(Measured):
+    """The plane that the board lay in: points p of the left base's frame with normal . p = offset_m, normal up."""
+
+    normal: Three
+    offset_m: Finite
+    held_out_mm: NotNegative
+    """Of the camera that saw it."""
+
+
 class Latency(Measured):
     """One delay."""
 
@@ -118,12 +127,29 @@ class ArmCheck(Measured):
     """One arm against its model."""
 
     zero_rad: Six
-    """Measured less true at the reference pose."""
+    """Measured less told at the park pose: finds a lost turn. `zeros` has what the motors' zeros are off by."""
     directions: Annotated[tuple[Literal[-1, 1], ...], Row, Field(min_length=6, max_length=6)]
     gripper_closed_open_rad: Annotated[tuple[Finite, Finite], Row] | None = None
     """Motor positions at the stops, where they can be read."""
     gripper_travel: Share
     """Of the range 0..1 that the jaws really moved through."""
+
+
+class JointZero(Strict):
+    """One joint's zero."""
+
+    offset_rad: Finite
+    """Measured less true."""
+    uncertainty_rad: NotNegative
+    """One standard deviation."""
+    against: Annotated[str, Field(min_length=1, max_length=100)]
+    """What it was seen against."""
+
+
+class ArmZeros(Measured):
+    """Zeros of one arm against the model, as cameras see them. A joint that was not seen is not there."""
+
+    joints: dict[Literal["joint1", "joint2", "joint3", "joint4", "joint5", "joint6"], JointZero]
 
 
 class BoardUsed(Strict):
@@ -146,8 +172,10 @@ class Calibration(Strict):
     mounts: dict[str, Mount] = Field(default_factory=dict)
     right_base: Mount | None = None
     """`left_base_from_right_base`."""
+    table: Table | None = None
     latencies: Latencies = Latencies()
     arms: dict[Literal["left", "right"], ArmCheck] = Field(default_factory=dict)
+    zeros: dict[Literal["left", "right"], ArmZeros] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _consistent(self) -> Calibration:

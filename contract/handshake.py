@@ -9,7 +9,7 @@ from functools import cache
 from contract.bodies import BODIES, KINDS
 from contract.errors import VersionError
 from contract.layout import CHANNELS
-from contract.server_info import CameraSpec, ServerInfo
+from contract.server_info import WRITTEN_WHEN_SO, CameraSpec, ServerInfo
 from contract.version import PROTOCOL
 from contract.wire import DTYPES
 
@@ -24,7 +24,7 @@ def contract_hash() -> str:
         "kinds": sorted(KINDS.values()),
         "bodies": {kind: sorted(body.model_fields) for kind, body in BODIES.items()},
         "server_info": sorted(ServerInfo.model_fields),
-        "camera": sorted(CameraSpec.model_fields),
+        "camera": sorted(set(CameraSpec.model_fields) - WRITTEN_WHEN_SO),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 ServerState = Literal["LOADING", "READY", "FAULT"]
 CalibrationState = Literal["CALIBRATED", "UNCALIBRATED"]
@@ -28,6 +28,21 @@ class CameraSpec(Strict):
     width: Annotated[int, Field(ge=1, le=4096)]
     optional: bool = False
     """A missing optional view is masked out; a missing required one is refused."""
+    rectified: bool = False
+    """Trained on pictures without the lens's distortion: the client undistorts them, or is refused."""
+
+    @model_serializer(mode="wrap")
+    def _written(self, values: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """`rectified` only where it is so: a peer that does not know the word reads all other policies as before, and
+        refuses the one that it would feed with the wrong pictures."""
+        written = dict(values(self))
+        if not self.rectified:
+            written.pop("rectified", None)
+        return written
+
+
+WRITTEN_WHEN_SO: Final = frozenset({"rectified"})
+"""Fields of a camera that came later and are absent where they say nothing new: not part of the contract's hash."""
 
 
 class ServerInfo(Strict):

@@ -14,6 +14,14 @@ else:
     import tomli as tomllib
 
 
+def parsed_toml(text: str) -> dict[str, Any]:
+    """Of text that is known to be TOML, or `ConfigurationError`."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError("text", expected="TOML", got=str(error), remedy="repair it") from error
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """The parsed file; raises `ConfigurationError` naming file, line and fault."""
     try:

@@ -21,6 +21,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 REALTIME: Final = (
+    "calibration/test_tr_recorded",
     "robot_client/bench",
     "robot_client/cameras/test_real_line",
     "robot_client/demo",

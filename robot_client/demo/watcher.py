@@ -20,6 +20,7 @@ from robot_client.episodes.feed import FeedSender
 from robot_client.link.policy_link import PolicyLink
 from robot_client.local_messages import Imagined
 from robot_client.planner.observe import look
+from robot_client.rectify import Rectifier, rectifiers_of
 from robot_client.rigs.base import Rig
 
 _POLL_S: Final = 0.05
@@ -44,6 +45,7 @@ class Watcher:
         self._recorder = recorder
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+        self._rectifiers: dict[str, Rectifier] | None = None
         self._frames: ImaginedFrames | None = None
         self._since_s = 0.0
         self.info: ServerInfo | None = None
@@ -107,7 +109,9 @@ class Watcher:
     def _observation(self, sequence: int) -> Observation:
         info, clock = self._link.info, MonotonicClock()
         cameras = bind_cameras(self._station.cameras, {}, info)
-        sighting = look(self._rig.frames(), cameras, info, clock, _MAX_IMAGE_AGE_NS)
+        if self._rectifiers is None:
+            self._rectifiers = rectifiers_of(cameras, self._station, info)
+        sighting = look(self._rig.frames(), cameras, info, clock, _MAX_IMAGE_AGE_NS, self._rectifiers)
         reading = self._rig.joints()
         return Observation(
             session=self._session,

@@ -1,4 +1,4 @@
-"""Asks the devices on one idle CAN bus what they are. Reads only; turns nothing on."""
+"""Asks the devices on one idle CAN bus what they are, and where. Turns nothing on."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from i2rt.motor_drivers.utils import MotorType
 HANDLE_ID: Final = 0x50E
 """Encoder in a leader's handle; it answers with the id one above."""
 _TRIGGER: Final = b"\xff\x02"
+_OFF: Final = b"\xff" * 7 + b"\xfd"
 _TRIES: Final = 6
 _ANSWER_S: Final = 0.02
 _STALE: Final = 64
@@ -43,6 +44,18 @@ def read(bus: RawCanInterface, motor_id: int, register: str) -> Scalar | None:
     request = bytes((motor_id, 0, CMD_READ, spec.addr, 0, 0, 0, 0))
     data = _asked(bus, CAN_BROADCAST, request, lambda m: _echoes(m, motor_id, spec.addr))
     return None if data is None else _data_to_value(spec, bytearray(data))
+
+
+def position_rad(bus: RawCanInterface, motor_id: int, kind: str) -> float | None:
+    """Where a motor's shaft is, as its encoder counts; None when it does not answer.
+
+    Asked by telling the motor to have no torque, which every motor answers with its state: for arms that lie at rest.
+    """
+    data = _asked(bus, motor_id, _OFF, lambda m: len(m.data) == 8 and m.data[0] & 0x0F == motor_id)
+    if data is None:
+        return None
+    furthest = float(MotorType.get_motor_constants(kind).POSITION_MAX)
+    return (data[1] << 8 | data[2]) / 0xFFFF * 2.0 * furthest - furthest
 
 
 def handle_answers(bus: RawCanInterface) -> bool:

@@ -13,6 +13,7 @@ from robot_client.clock import Clock
 from robot_client.images import Image, as_rgb, fit
 from robot_client.local_messages import PlanRequest
 from robot_client.newest import Stamped, Unfit, pick
+from robot_client.rectify import Rectifier
 from robot_client.rigs.base import Frame
 
 
@@ -27,16 +28,24 @@ class Sighting:
 
 
 def look(
-    frames: Mapping[str, Frame], cameras: Mapping[str, Camera], info: ServerInfo, clock: Clock, max_age_ns: int
+    frames: Mapping[str, Frame],
+    cameras: Mapping[str, Camera],
+    info: ServerInfo,
+    clock: Clock,
+    max_age_ns: int,
+    rectifiers: Mapping[str, Rectifier],
 ) -> Sighting:
-    """The newest frame of every bound camera (`bind_cameras`), at the size the policy wants.
+    """The newest frame of every bound camera (`bind_cameras`), rectified where the policy wants it
+    (`rectify.rectifiers_of`), at the size the policy wants.
 
     Raises `RigError` naming the camera that has delivered nothing or whose image is too old.
     """
     now_ns = clock.now_ns()
     bound = _bound(frames, cameras, now_ns, max_age_ns)
     sizes = {spec.role: (spec.height, spec.width) for spec in info.cameras}
-    images = {role: fit(as_rgb(frame.image), *sizes[role]) for role, frame in bound.items()}
+    whole = {role: as_rgb(frame.image) for role, frame in bound.items()}
+    whole |= {role: rectifiers[role](image) for role, image in whole.items() if role in rectifiers}
+    images = {role: fit(image, *sizes[role]) for role, image in whole.items()}
     return Sighting(
         images=images,
         stamps_ns={role: frame.stamp_ns for role, frame in bound.items()},

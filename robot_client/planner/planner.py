@@ -21,6 +21,7 @@ from robot_client.local_messages import CameraAges, PlanFailure, PlanRequest, Po
 from robot_client.planner.observe import look, observation_of
 from robot_client.planner.policy_link import PlannerLink
 from robot_client.planner.records import Pending, ready_of, record_of
+from robot_client.rectify import Rectifier, rectifiers_of
 from robot_client.rigs.base import Rig
 
 _NO_MASSES = np.zeros((0, 0, 0, 0, 2), np.float32)
@@ -52,6 +53,7 @@ class Planner:
         self._recorder = recorder
         self._ready: PolicyReady | None = None
         self._cameras: dict[str, Camera] = {}
+        self._rectifiers: dict[str, Rectifier] = {}
         self._pending: dict[int, Pending] = {}
         self._try_again_ns = clock.now_ns() + _AGAIN_NS
         self._told = ""
@@ -94,12 +96,16 @@ class Planner:
     def _greet(self) -> None:
         info = self._link.info
         self._cameras = bind_cameras(self._station.cameras, self._chosen, info)
+        self._rectifiers = rectifiers_of(self._cameras, self._station, info)
         budget_ns = int(self._station.timing.answer_budget_ms * NS_PER_MS)
         self._ready = ready_of(info, self._session, budget_ns)
         trained = "trained" if info.trained else "UNTRAINED weights"
         self._say(f"connected to {info.model_id} ({trained}) on {info.runs_on}, {info.engine_id}")
         for spec in info.cameras:
-            self._say(f"camera {spec.role} {spec.width}x{spec.height} <- {_described(self._cameras.get(spec.role))}")
+            how = ", rectified" if spec.role in self._rectifiers else ""
+            self._say(
+                f"camera {spec.role} {spec.width}x{spec.height}{how} <- {_described(self._cameras.get(spec.role))}"
+            )
         for channel in (self._loop, self._supervisor):
             local_codec.send(channel, self._ready)
         self._keep(Welcome(info))
@@ -139,7 +145,9 @@ class Planner:
             return
         try:
             max_age_ns = int(self._station.timing.camera_max_age_ms * NS_PER_MS)
-            sighting = look(self._rig.frames(), self._cameras, self._link.info, self._clock, max_age_ns)
+            sighting = look(
+                self._rig.frames(), self._cameras, self._link.info, self._clock, max_age_ns, self._rectifiers
+            )
             now_ns = self._clock.now_ns()
             observation = observation_of(request, sighting, self._session, now_ns)
             request_id = self._link.submit(observation, max(2 * request.budget_ns / NS_PER_MS, 1.0))

@@ -17,10 +17,10 @@ Place = Literal["table", "left_hand", "right_hand"]
 _PLACES: Final[dict[Place, tuple[str, tuple[float, float, float], tuple[tuple[float, float, float], ...]]]] = {
     # Body; origin of the picture's middle [m]; directions of the picture's right and down edges.
     "table": ("", (0.32, -0.305, 0.002), ((0.0, -1.0, 0.0), (-1.0, 0.0, 0.0))),
-    "left_hand": ("left_gripper", (0.0, 0.0, 0.245), ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0))),
-    "right_hand": ("right_gripper", (0.0, 0.0, 0.245), ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0))),
+    "left_hand": ("left_gripper", (0.0, 0.0, 0.245), ((0.0, -1.0, 0.0), (0.0, 0.0, -1.0))),
+    "right_hand": ("right_gripper", (0.0, 0.0, 0.245), ((0.0, 1.0, 0.0), (0.0, 0.0, -1.0))),
 }
-"""A hand holds the board by its edge beyond the fingertips, its printed side towards the wrist camera's side."""
+"""A hand holds the board by its edge, flat between the jaws, which close along the gripper's x."""
 _SHOWN_GROUP: Final = 1
 _HIDDEN_GROUP: Final = 5
 

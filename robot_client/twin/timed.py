@@ -1,13 +1,13 @@
 """The twin as a `Rig` and a `Clock` at once: simulated time passes while somebody sleeps on it.
 
-Joints, commands and images can be given delays that whoever measures does not know. An image is drawn when somebody
+Joints, commands and images can be given delays, and joints wrong zeros, that whoever measures does not know. An image is drawn when somebody
 takes it, of the moment it was captured, so that pictures nobody wants cost nothing.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contract.errors import RigError
-from contract.layout import GRIPPER_MASK
+from contract.layout import GRIPPER_MASK, SIZE
 from robot_client.clock import NS_PER_S
 from robot_client.rigs.base import Frame, JointReading, Stop
 from robot_client.twin.board import BoardPicture, Place, hide_things, show_board
@@ -57,8 +57,15 @@ class TimedRig:
     """Both arms and three cameras of a size, with a board that can be shown. Close it in the thread that made it."""
 
     def __init__(
-        self, board: BoardPicture, size: Size, rate_hz: float = 30.0, delays: Delays = Delays(), step_s: float = 0.005
+        self,
+        board: BoardPicture,
+        size: Size,
+        rate_hz: float = 30.0,
+        delays: Delays = Delays(),
+        step_s: float = 0.005,
+        zero_rad: Sequence[float] = (0.0,) * SIZE,
     ) -> None:
+        """`zero_rad` (14,): what each joint reads more than it is, and goes less far than it is told."""
         self._sizes = dict.fromkeys(POLICY_ROLES, size)
         self._model = build_model(self._sizes, board=board)
         self._model.opt.timestep = step_s
@@ -70,6 +77,7 @@ class TimedRig:
         self._now_ns = _START_NS
         self._past: deque[_Past] = deque()
         self._coming: deque[tuple[int, NDArray[np.float64]]] = deque()
+        self._zero = np.asarray(zero_rad, np.float64)
         self._target = self._world.target
         self._renderer: Renderer | None = None
         self._remember()
@@ -105,7 +113,8 @@ class TimedRig:
     def joints(self) -> JointReading:
         """As measured a delay ago, stamped with its arrival."""
         past = self._at(self._now_ns - self._delays.joints_ns)
-        return JointReading(past.positions, past.velocities, min(past.stamp_ns + self._delays.joints_ns, self._now_ns))
+        positions = past.positions + self._zero
+        return JointReading(positions, past.velocities, min(past.stamp_ns + self._delays.joints_ns, self._now_ns))
 
     def frames(self) -> Mapping[str, Frame]:
         """The newest image of each camera that has arrived, drawn when it is taken out."""
@@ -127,7 +136,7 @@ class TimedRig:
         values = np.asarray(target, np.float64)
         if values.shape != self._target.shape or not np.isfinite(values).all():
             raise RigError("command", expected=f"{self._target.shape} finite values", got=values)
-        self._coming.append((self._now_ns, values.copy()))
+        self._coming.append((self._now_ns, values - self._zero))
 
     def stop(self, how: Stop) -> None:
         """HOLD keeps the target; the other two let go."""

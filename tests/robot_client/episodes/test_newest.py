@@ -53,7 +53,7 @@ def live(stamps: dict[str, list[int]], now_ns: int) -> dict[str, int] | None:
         if there:
             frames[role] = Frame(role, image(there[-1]), all_stamps[there[-1]])
     try:
-        sighting = look(frames, CAMERAS, info(), FakeClock(now_ns), MAX_AGE_NS)
+        sighting = look(frames, CAMERAS, info(), FakeClock(now_ns), MAX_AGE_NS, {})
     except RigError:
         return None
     return dict(sighting.stamps_ns)
