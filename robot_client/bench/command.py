@@ -125,7 +125,7 @@ def payload(
 
 @bench.command
 def episodes(
-    json: Path = Path("out/bench/episodes.json"), seconds: float = 24.0, windows: int = 3, window_s: float = 10.0
+    json: Path = Path("out/bench/episodes.json"), seconds: float = 24.0, windows: int = 5, window_s: float = 10.0
 ) -> None:
     """What recording costs, what it does to the loop's lateness, and how fast an episode is read.
 

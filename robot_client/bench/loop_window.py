@@ -80,7 +80,7 @@ class ScriptedPlanner:
 
 
 def loop_window(
-    folder: Path, ticks: int, stand: Stand, recorder: Channel | None = None, tend: Callable[[], None] = lambda: None
+    folder: Path, ticks: int, stand: Stand, recorder: Channel | None = None, tend: Callable[[], object] = lambda: None
 ) -> LoopWindow:
     """Run the real loop process for `ticks` ticks in POLICY. Raises `RigError` when it does not get there.
 

@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from contract.errors import RigError
 from contract.layout import SIZE
 from contract.station import STATIONS, load_station
 from contract.types import Observation
 from robot_client import local_codec
-from robot_client.channel import channel_pair
+from robot_client.bench.fed_cameras import CAMERA_HZ, HEIGHT, WIDTH, FedCameras
+from robot_client.channel import Channel, channel_pair
 from robot_client.clock import NS_PER_S
 from robot_client.demo.children import Child, start_child
 from robot_client.episodes.feed import FeedSender
 from robot_client.local_messages import LoopStatus
-from robot_client.mailbox import MailboxWriter, open_writer
 from robot_client.payload.jpeg import scene
 from robot_client.process_config import RecorderConfig, write_config
 from robot_client.ticks import TickRecord, batch_of
-from robot_client.twin.topics import camera_topic, frame_bytes, pack_frame, path_of
 
-HEIGHT: Final = 480
-WIDTH: Final = 640
-CAMERA_HZ: Final = 30
 LOOP_HZ: Final = 200
 REPLAN_HZ: Final = 2.5
 _BATCH: Final = 20
-_SCENES: Final = 6
 _START_S: Final = 60.0
 _CAMERA: Final = (
     (r"^height = .*$", f"height = {HEIGHT}"),
@@ -54,21 +50,36 @@ def write_station(folder: Path) -> Path:
     return path
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """Our ends of the recorder's channels, and the process."""
+
+    loop: Channel
+    supervisor: Channel
+    child: Child
+
+
 class RecordedLine:
     """Recorder and its inputs. `feed` for a while; the loop's end may be a real loop's instead of ours."""
 
     def __init__(self, folder: Path, station: Path) -> None:
         self._folder, self._station = folder, station
-        self._scenes = [scene(HEIGHT, WIDTH, seed) for seed in range(_SCENES)]
-        self._packed = [pack_frame(image) for image in self._scenes]
-        self._cameras: list[MailboxWriter] = []
-        self._ticks = self._frames = self._questions = 0
-        self._due: dict[Callable[[], None], int] = {}
-        self.loop_end, self._loop_child = channel_pair()
-        self.supervisor, self._supervisor_child = channel_pair()
+        self._scenes: list[NDArray[np.uint8]] = []
+        self._cameras = FedCameras(folder, [camera.role for camera in load_station(str(station)).cameras])
+        self._ticks = self._questions = 0
         self._feed = FeedSender(f"ipc://{folder}/recorder")
-        self.child: Child | None = None
+        self._ends: _Ends | None = None
         self.episode = Path()
+
+    @property
+    def loop_end(self) -> Channel:
+        """The loop's end of the recorder's channel. Raises `RigError` before `start`."""
+        return self._started().loop
+
+    @property
+    def pid(self) -> int:
+        """Of the recorder."""
+        return self._started().child.process.pid
 
     def start(self) -> None:
         """The recorder's file is open when it returns."""
@@ -80,40 +91,39 @@ class RecordedLine:
             feed=f"ipc://{self._folder}/recorder",
         )
         write_config(self._folder / "recorder.json", config)
-        roles = [camera.role for camera in load_station(str(self._station)).cameras]
-        topics = [path_of(self._folder, camera_topic(role)) for role in roles]
-        self._cameras = [open_writer(path, frame_bytes(WIDTH, HEIGHT)) for path in topics]
-        fds = (self._supervisor_child.fileno(), self._loop_child.fileno())
+        self._scenes = [scene(HEIGHT, WIDTH, seed) for seed in range(3)]
+        self._cameras.open()
+        loop, loop_child = channel_pair()
+        supervisor, supervisor_child = channel_pair()
+        fds = (supervisor_child.fileno(), loop_child.fileno())
         ends = ["--supervisor-fd", str(fds[0]), "--loop-fd", str(fds[1])]
         args = ["robot_client.episodes", "--config", str(self._folder / "recorder.json"), *ends]
-        self.child = start_child("recorder", args, self._folder, fds)
-        self._loop_child.close()
-        self._supervisor_child.close()
-        self.episode = Path(self.child.wait_for_line("RECORDING ", _START_S).removeprefix("RECORDING "))
+        self._ends = _Ends(loop, supervisor, start_child("recorder", args, self._folder, fds))
+        loop_child.close()
+        supervisor_child.close()
+        self.episode = Path(self._ends.child.wait_for_line("RECORDING ", _START_S).removeprefix("RECORDING "))
         self._feed.open()
 
     def feed(self, seconds: float, questions: bool) -> None:
         """In real time, by absolute deadlines: frames, ticks, and observations when they are wanted."""
-        jobs: dict[Callable[[], None], float] = {self._frame: CAMERA_HZ, self._batch: LOOP_HZ / _BATCH}
-        jobs |= {self._question: REPLAN_HZ} if questions else {}
+        jobs: list[tuple[Callable[[], None], int]] = [(self._batch, _BATCH * NS_PER_S // LOOP_HZ)]
+        jobs += [(self._question, int(NS_PER_S / REPLAN_HZ))] if questions else []
         begun_ns = time.monotonic_ns()
-        self._due = dict.fromkeys(jobs, begun_ns)
+        due_ns = [begun_ns] * len(jobs)
+        self._cameras.pause()
         while time.monotonic_ns() < begun_ns + seconds * NS_PER_S:
-            self._do(jobs)
-            time.sleep(max(0.0, (min(self._due.values()) - time.monotonic_ns()) / NS_PER_S))
+            for number, (job, period_ns) in enumerate(jobs):
+                if time.monotonic_ns() >= due_ns[number]:
+                    due_ns[number] += period_ns
+                    job()
+            next_ns = min(self.tend(), *due_ns)
+            time.sleep(max(0.0, (next_ns - time.monotonic_ns()) / NS_PER_S))
 
-    def tend(self) -> None:
-        """The cameras alone, for whoever runs a real loop; call it often."""
-        self._due.setdefault(self._frame, time.monotonic_ns())
-        self._do({self._frame: CAMERA_HZ})
-
-    def _do(self, jobs: Mapping[Callable[[], None], float]) -> None:
-        for job, rate_hz in jobs.items():
-            if time.monotonic_ns() >= self._due[job]:
-                self._due[job] += int(NS_PER_S / rate_hz)
-                job()
-        while local_codec.receive(self.supervisor) is not None:
+    def tend(self) -> int:
+        """The cameras alone, for whoever runs a real loop; call it often. When the next frame is due."""
+        while local_codec.receive(self._started().supervisor) is not None:
             pass  # statuses of the recorder, which nobody here needs
+        return self._cameras.tend()
 
     def end(self) -> int:
         """Close the episode; the recorder's exit code."""
@@ -121,25 +131,27 @@ class RecordedLine:
         last = LoopStatus(now_ns, "HOLD", "hold", 1, "go", "end", -1, "", 0, True, {}, {}, True)
         local_codec.send(self.loop_end, last)
         self.close()
-        if self.child is None:
-            return 2
-        self.child.wait(_START_S)
-        return self.child.process.poll() or 0
+        child = self._started().child
+        child.wait(_START_S)
+        return child.process.poll() or 0
 
     def close(self) -> None:
         """Let go of everything; the recorder ends by itself then."""
-        for end in (self.loop_end, self.supervisor):
+        for end in () if self._ends is None else (self._ends.loop, self._ends.supervisor):
             end.close()
         self._feed.close()
-        for camera in self._cameras:
-            camera.close()
-        self._cameras = []
+        self._cameras.close()
 
-    def _frame(self) -> None:
-        now_ns = time.monotonic_ns()
-        for offset, camera in enumerate(self._cameras):
-            camera.put(self._packed[(self._frames + offset) % _SCENES], now_ns)
-        self._frames += 1
+    def kill(self) -> None:
+        """For the end of the block, whatever happened in it."""
+        self.close()
+        if self._ends is not None:
+            self._ends.child.end(5.0)
+
+    def _started(self) -> _Ends:
+        if self._ends is None:
+            raise RigError("recorder of the bench", expected="one that was started", got="none")
+        return self._ends
 
     def _batch(self) -> None:
         period_ns = NS_PER_S // LOOP_HZ
@@ -169,21 +181,7 @@ def recorded_line(folder: Path, station: Path) -> Iterator[RecordedLine]:
         line.start()
         yield line
     finally:
-        line.close()
-        if line.child is not None:
-            line.child.end(5.0)
-
-
-def cpu_s(pid: int) -> float:
-    """CPU time that a process has used, all its threads, user and system (proc(5), fields 14 and 15)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def peak_mb(pid: int | str = "self") -> float:
-    """Largest resident size of a process so far (VmHWM)."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
+        line.kill()
 
 
 def _tick(number: int, due_ns: int) -> TickRecord:

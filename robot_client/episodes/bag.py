@@ -12,7 +12,7 @@ from typing import Final
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_MS, Clock
 from robot_client.episodes import ballast
-from robot_client.episodes.bag_metadata import BagFile, BagTopic, write_bag_metadata
+from robot_client.episodes.bag_metadata import RECORD, BagFile, BagTopic, bag_record, write_bag_metadata
 from robot_client.episodes.channels import ChannelSpec, channel_specs, image_channel
 from robot_client.episodes.chunk import ChunkBuilder, definition_records
 from robot_client.episodes.disk import MOST_BYTES, Disk
@@ -142,17 +142,18 @@ class Bag:
         return closing["complete"] == "true"
 
     def _finish(self, file: McapFile, closing: Mapping[str, str]) -> None:
+        counts = file.counts
+        topics = [BagTopic(s.topic, s.ros_type, s.qos, counts[s.id]) for s in self._specs.values() if counts[s.id]]
+        part = BagFile(file.path.name, file.start_ns, file.end_ns, counts.total())
         try:
             file.note(CLOSING, closing)
+            file.note(RECORD, bag_record([part], topics, closing))
             file.finish()
         except OSError as error:
             file.close()
             raise EpisodeError(
                 f"{file.path}", expected="room to close it", got=error.strerror, remedy="yam-robot episode recover"
             ) from error
-        counts = file.counts
-        topics = [BagTopic(s.topic, s.ros_type, s.qos, counts[s.id]) for s in self._specs.values() if counts[s.id]]
-        part = BagFile(file.path.name, file.start_ns, file.end_ns, counts.total())
         write_bag_metadata(self.folder, [part], topics, closing)
 
     def _closing(self, missing: Mapping[str, int], trouble: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ import zstandard
 from contract.errors import EpisodeError
 from robot_client.episodes.bag_metadata import NAME
 from robot_client.episodes.mcap_chunk import MAX_CHUNK_BYTES
-from robot_client.episodes.mcap_scan import RawMessage
+from robot_client.episodes.raw_message import RawMessage
 
 ENDING: Final = ".zstd"
 _PIECE_BYTES: Final = 1024 * 1024

@@ -11,6 +11,9 @@ from typing import Any, Final
 import yaml
 
 NAME: Final = "metadata.yaml"
+RECORD: Final = "rosbag2"
+"""Metadata record of an MCAP file with the same, for when the file is alone; without it `ros2 bag` reads the quality of
+service of its topics as if it were of a newer version, and then knows none of the policies."""
 _NS_NAME: Final = "nanoseconds_since_epoch"
 
 
@@ -45,6 +48,11 @@ def write_bag_metadata(
         out.flush()
         os.fsync(out.fileno())
     partial.replace(folder / NAME)
+
+
+def bag_record(files: Sequence[BagFile], topics: Sequence[BagTopic], custom: Mapping[str, str]) -> dict[str, str]:
+    """Content of the metadata record `RECORD`."""
+    return {"serialized_metadata": yaml.safe_dump(_content(files, topics, custom), sort_keys=False)}
 
 
 def _content(files: Sequence[BagFile], topics: Sequence[BagTopic], custom: Mapping[str, str]) -> dict[str, Any]:

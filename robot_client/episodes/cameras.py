@@ -16,6 +16,7 @@ from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.channels import camera_topic, video_topic
 from robot_client.episodes.h264 import FORM, H264Encoder
 from robot_client.episodes.ros_time import RosTime
+from robot_client.images import swapped
 from robot_client.rigs.base import Frame
 
 Codec = Literal["jpeg", "h264"]
@@ -110,7 +111,7 @@ class CameraWatch:
 
 def jpeg_of(image: NDArray[np.uint8]) -> bytes:
     """(H, W, 3) uint8 RGB as JPEG."""
-    done, data = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    done, data = cv2.imencode(".jpg", swapped(image), [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
     if not done:
         raise EpisodeError("camera frame", expected="(height, width, 3) uint8", got=f"{image.shape} {image.dtype}")
     return bytes(data)

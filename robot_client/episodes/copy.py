@@ -9,12 +9,13 @@ from typing import Final
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag import CLOSING, LIBRARY
-from robot_client.episodes.bag_metadata import BagFile, BagTopic, write_bag_metadata
+from robot_client.episodes.bag_metadata import RECORD, BagFile, BagTopic, bag_record, write_bag_metadata
 from robot_client.episodes.channels import ChannelSpec
 from robot_client.episodes.chunk import ChunkBuilder, definition_records
 from robot_client.episodes.folder import data_file
 from robot_client.episodes.mcap_file import McapFile
-from robot_client.episodes.mcap_scan import RawMessage
+from robot_client.episodes.qos import numbered
+from robot_client.episodes.raw_message import RawMessage
 
 _CHUNK_BYTES: Final = 1024 * 1024
 
@@ -55,15 +56,22 @@ class BagCopy:
         except OSError as error:
             raise self._full(error) from error
 
+    def notes(self, notes: Mapping[str, Mapping[str, str]]) -> None:
+        """Those of the source, but for what its own file had, and whether it was complete."""
+        for name, values in notes.items():
+            if name not in (CLOSING, RECORD):
+                self.note(name, values)
+
     def close(self, closing: Mapping[str, str]) -> None:
         """The closing record, the summary and metadata.yaml."""
         self._flush()
         self.note(CLOSING, closing)
         try:
-            self._file.finish()
             counts = self._file.counts
             topics = [BagTopic(s.topic, s.ros_type, s.qos, counts[s.id]) for s in self._specs.values()]
             part = BagFile(self._file.path.name, self._file.start_ns, self._file.end_ns, counts.total())
+            self._file.note(RECORD, bag_record([part], topics, closing))
+            self._file.finish()
             write_bag_metadata(self._folder, [part], topics, closing)
         except OSError as error:
             raise self._full(error) from error
@@ -75,7 +83,7 @@ class BagCopy:
             topic=message.topic,
             ros_type=message.ros_type,
             definition=b"" if schema is None else schema.data,
-            qos=channel.metadata.get("offered_qos_profiles", ""),
+            qos=numbered(channel.metadata.get("offered_qos_profiles", "")),
             schema_encoding="" if schema is None else schema.encoding,
             message_encoding=channel.message_encoding,
         )

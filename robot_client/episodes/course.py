@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.channels import JOINT_COMMANDS, TICK, TICK_FIELDS
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.formats.joint_values import joint_values
-from robot_client.episodes.reader import BagReader, Decoder, is_rosbag
+from robot_client.episodes.reader import BagReader, is_rosbag
 
 MOST_SECONDS: Final = 2 * 3600
 MOST_TARGETS: Final = 2_000_000

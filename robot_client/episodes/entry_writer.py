@@ -18,7 +18,7 @@ from robot_client.episodes.cameras import jpeg_of
 from robot_client.episodes.channels import channel_specs, image_channel
 from robot_client.episodes.copy import BagCopy
 from robot_client.episodes.formats.entries import Driver, Entry, Instruction, Joints, Kind, Picture
-from robot_client.episodes.mcap_scan import RawMessage
+from robot_client.episodes.raw_message import RawMessage
 
 FORMAT: Final = "1"
 _TOPICS: Final[Mapping[Kind, str]] = {

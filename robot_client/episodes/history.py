@@ -15,7 +15,8 @@ from contract.server_info import ServerInfo
 from robot_client.control_source import arms_bits
 from robot_client.demo.history import History
 from robot_client.episodes import channels as topics
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.decoder import Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.ros_messages import from_urdf
 from robot_client.episodes.topic_bag import NO_TICK
 from robot_client.local_messages import PlanFailure, ReplanRecord

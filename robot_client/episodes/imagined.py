@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.channels import IMAGINED
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.observations import image_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 
 
 class ImaginedReel:

@@ -11,6 +11,7 @@ from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.entry_writer import EntryWriter
 from robot_client.episodes.folder import next_number
+from robot_client.episodes.formats.ahead import decoded_ahead
 from robot_client.episodes.formats.base import EpisodeSource
 from robot_client.episodes.formats.entries import Driver, Entry, Instruction
 
@@ -39,7 +40,7 @@ def write_episode(source: EpisodeSource, entries: Iterable[Entry], folder: Path,
     writer.open()
     error: EpisodeError | None = None
     try:
-        for entry in entries:
+        for entry in decoded_ahead(entries):
             writer.add(entry)
     except EpisodeError as trouble:
         error = trouble

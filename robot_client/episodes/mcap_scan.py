@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -17,15 +17,18 @@ from typing import BinaryIO, Final
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
 from mcap.opcode import Opcode
-from mcap.records import Channel, MessageIndex, Metadata, Schema
+from mcap.records import Metadata
 
 from contract.errors import EpisodeError
 from robot_client.episodes.mcap_chunk import BadChunkError, ChunkHead, find_chunk, unpacked
 from robot_client.episodes.mcap_file import MAGIC
+from robot_client.episodes.mcap_tables import McapTables
+from robot_client.episodes.raw_message import RawMessage
 
 MAX_RECORD_BYTES: Final = 96 * 1024 * 1024
 _HEAD: Final = struct.Struct("<BQ")
-_MESSAGE: Final = struct.Struct("<HIQQ")
+_INDEX: Final = struct.Struct("<HI")
+_INDEX_ENTRY_BYTES: Final = 16
 HEAD_BYTES: Final = _HEAD.size
 _KNOWN: Final = frozenset(int(opcode) for opcode in Opcode)
 _FIXED: Final = {int(Opcode.FOOTER): 20, int(Opcode.DATA_END): 4}
@@ -45,20 +48,6 @@ class Damage:
     end_ns: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RawMessage:
-    """One message as it lies in the file."""
-
-    topic: str
-    ros_type: str
-    log_ns: int
-    publish_ns: int
-    sequence: int
-    data: bytes
-    channel: Channel
-    schema: Schema | None
-
-
 @dataclass(slots=True, eq=False)
 class McapScan:
     """One pass over one file; `messages` may be called once."""
@@ -69,14 +58,18 @@ class McapScan:
     """Metadata records so far."""
     finished: bool = False
     """Footer and closing magic were there."""
-    _schemas: dict[int, Schema] = field(default_factory=dict)
-    _channels: dict[int, Channel] = field(default_factory=dict)
+    _tables: McapTables = field(default_factory=McapTables)
+    _wanted: Callable[[str], bool] | None = None
     _bad_chunk: Damage | None = None
     _chunk_counts: Counter[int] = field(default_factory=Counter)
     """Messages per channel of the newest chunk, less what the indexes behind it have accounted for."""
 
-    def messages(self) -> Iterator[RawMessage]:
-        """All messages that can be read, in the order of the file. Raises `EpisodeError` when it cannot be opened."""
+    def messages(self, wanted: Callable[[str], bool] | None = None) -> Iterator[RawMessage]:
+        """All messages that can be read, in the order of the file, or those of the topics that are `wanted`.
+
+        Raises `EpisodeError` when it cannot be opened.
+        """
+        self._wanted = wanted
         try:
             size = self.path.stat().st_size
             with self.path.open("rb") as file:
@@ -133,8 +126,10 @@ class McapScan:
                 self.notes.append((record.name, record.metadata))
             elif opcode == Opcode.MESSAGE_INDEX:
                 self._check_index(payload, position)
+            elif opcode == Opcode.MESSAGE:
+                yield from self._messages_in(_HEAD.pack(opcode, len(payload)) + payload)
             else:
-                yield from self._plain(opcode, payload)
+                self._tables.define(opcode, payload)
         except (BadChunkError, struct.error, McapError, UnicodeDecodeError, KeyError) as error:
             self._damage(position, _HEAD.size + len(payload), f"record {opcode}: {error}")
 
@@ -147,38 +142,30 @@ class McapScan:
             self._bad_chunk = self._damage(position, _HEAD.size + len(payload), f"a chunk is damaged: {error}")
             self._bad_chunk.start_ns, self._bad_chunk.end_ns = head.start_ns, head.end_ns
             return
-        at = 0
-        while at + _HEAD.size <= len(data):
-            opcode, length = _HEAD.unpack_from(data, at)
-            at += _HEAD.size
-            yield from self._plain(opcode, data[at : at + length])
+        yield from self._messages_in(data)
+
+    def _messages_in(self, data: bytes) -> Iterator[RawMessage]:
+        """Messages among records that may lie inside or outside a chunk. The one loop that sees every message."""
+        at, end, counts, wanted = 0, len(data), self._chunk_counts, self._wanted
+        head, head_bytes, tables, message = _HEAD.unpack_from, _HEAD.size, self._tables, int(Opcode.MESSAGE)
+        while at + head_bytes <= end:
+            opcode, length = head(data, at)
+            at += head_bytes
+            if opcode == message:
+                channel_id, found = tables.message(data, at, min(at + length, end), wanted)
+                counts[channel_id] += 1
+                if found is not None:
+                    yield found
+            else:
+                tables.define(opcode, data[at : at + length])
             at += length
-
-    def _plain(self, opcode: int, payload: bytes) -> Iterator[RawMessage]:
-        """Records that may lie inside or outside a chunk."""
-        if opcode == Opcode.MESSAGE:
-            message = self._message(payload)
-            self._chunk_counts[message.channel.id] += 1
-            yield message
-        elif opcode == Opcode.SCHEMA:
-            schema = Schema.read(_stream(payload))
-            self._schemas[schema.id] = schema
-        elif opcode == Opcode.CHANNEL:
-            channel = Channel.read(_stream(payload))
-            self._channels[channel.id] = channel
-
-    def _message(self, payload: bytes) -> RawMessage:
-        channel_id, sequence, log_ns, publish_ns = _MESSAGE.unpack_from(payload)
-        channel = self._channels[channel_id]
-        schema = self._schemas.get(channel.schema_id)
-        name = "" if schema is None else schema.name
-        data = payload[_MESSAGE.size :]
-        return RawMessage(channel.topic, name, log_ns, publish_ns, sequence, data, channel, schema)
 
     def _check_index(self, payload: bytes, position: int) -> None:
         """An index must say what its chunk had; a chunk that was not even seen as one is found missing here."""
-        index = MessageIndex.read(_stream(payload))
-        missing = len(index.records) - self._chunk_counts.pop(index.channel_id, 0)
+        channel_id, length = _INDEX.unpack_from(payload)
+        if _INDEX.size + length > len(payload):
+            raise struct.error("an index that is shorter than it says")
+        missing = length // _INDEX_ENTRY_BYTES - self._chunk_counts.pop(channel_id, 0)
         if missing > 0 and self._bad_chunk is None:
             self._bad_chunk = self._damage(position, 0, "messages that the index behind their chunk has are not there")
         if missing > 0 and self._bad_chunk is not None:

@@ -16,6 +16,7 @@ from contract.errors import EpisodeError
 from contract.layout import SIZE
 from contract.parts import to_parts
 from contract.types import Observation
+from robot_client.images import swapped
 
 _FASTEST = [cv2.IMWRITE_PNG_COMPRESSION, 1]
 
@@ -50,7 +51,7 @@ def from_header(text: str, images: Mapping[str, NDArray]) -> Observation:
 
 def png_of(image: NDArray) -> bytes:
     """(H, W, 3) uint8 RGB, losslessly."""
-    done, data = cv2.imencode(".png", image[..., ::-1], _FASTEST)
+    done, data = cv2.imencode(".png", swapped(image), _FASTEST)
     if not done:
         raise EpisodeError("image", expected="(height, width, 3) uint8", got=f"{image.shape} {image.dtype}")
     return bytes(data)
@@ -61,7 +62,7 @@ def image_of(png: bytes) -> NDArray[np.uint8]:
     image = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR) if png else None
     if image is None:
         raise EpisodeError("recorded image", expected="a PNG", got=f"{len(png)} other bytes")
-    return np.ascontiguousarray(image[..., ::-1], np.uint8)
+    return swapped(np.asarray(image, np.uint8))
 
 
 def _listed(values: NDArray) -> list:

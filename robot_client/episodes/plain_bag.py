@@ -15,12 +15,13 @@ from robot_client.episodes.bag import CLOSING
 from robot_client.episodes.cameras import jpeg_of
 from robot_client.episodes.channels import camera_topic
 from robot_client.episodes.copy import BagCopy
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.entry_writer import message_of
 from robot_client.episodes.formats.bag_source import camera_of
 from robot_client.episodes.formats.video_units import VideoUnits, rgb_of
-from robot_client.episodes.mcap_scan import RawMessage
 from robot_client.episodes.missing import missing_lines
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.raw_message import RawMessage
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.shown_from import VIDEO
 
 
@@ -32,9 +33,8 @@ def plain_bag(source: Path, folder: Path) -> int:
     for message in _messages(reader):
         copy.add(message)
         count += 1
-    closing = reader.notes.pop(CLOSING, {})
-    for name, values in reader.notes.items():
-        copy.note(name, values)
+    closing = reader.notes.get(CLOSING, {})
+    copy.notes(reader.notes)
     missing = missing_lines(reader, closing)
     copy.close(
         {"complete": "false" if missing else "true", "exported_from": source.name, "missing": "; ".join(missing)}

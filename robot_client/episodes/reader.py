@@ -7,18 +7,17 @@ import re
 from collections.abc import Collection, Generator, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import yaml
-from mcap.exceptions import McapError
-from mcap_ros2.decoder import DecoderFactory
 
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag_compression import plain_file, plain_messages
 from robot_client.episodes.bag_metadata import NAME as METADATA
 from robot_client.episodes.channels import TICK
-from robot_client.episodes.mcap_scan import Damage, McapScan, RawMessage
+from robot_client.episodes.mcap_scan import Damage, McapScan
+from robot_client.episodes.raw_message import RawMessage
 from robot_client.episodes.sqlite_scan import SqliteScan
 from robot_client.episodes.topic_bag import NOTES, NOTES_WITHIN_BYTES, TickNumbers, notes_of, offset_of
 
@@ -94,13 +93,19 @@ class BagReader:
             self.damages += [(file, damage) for damage in scan.damages]
 
     def _of_file(self, scan: McapScan | SqliteScan, topics: Collection[str] | None) -> Iterator[RawMessage]:
-        for message in scan.messages():
-            self._check(scan)
-            self.notes.update(scan.notes)
+        seen = 0
+        wanted = None if topics is None else frozenset((*topics, NOTES)).__contains__
+        for message in scan.messages(wanted):
+            if scan.damages:
+                self._check(scan)
+            if len(scan.notes) != seen:
+                seen = len(scan.notes)
+                self.notes.update(scan.notes)
             if message.topic == NOTES:
                 self.notes.update(notes_of(message.data))
-            if topics is None or message.topic in topics:
-                yield message
+                if topics is not None and NOTES not in topics:
+                    continue
+            yield message
         self.notes.update(scan.notes)
         self._check(scan)
 
@@ -113,28 +118,6 @@ class BagReader:
                 got=f"at byte {first.offset}: {first.what}",
                 remedy="yam-robot episode recover",
             )
-
-
-class Decoder:
-    """CDR -> objects with the fields of the ROS message, by the definitions in the file."""
-
-    def __init__(self) -> None:
-        self._by_definition: dict[tuple[str, bytes], Any] = {}
-
-    def __call__(self, message: RawMessage) -> Any:
-        """Raises `EpisodeError` when the message is not what its definition says."""
-        if message.schema is None:
-            raise EpisodeError(message.topic, expected="a message definition", got="none")
-        key = (message.schema.name, message.schema.data)
-        if key not in self._by_definition:
-            self._by_definition[key] = DecoderFactory().decoder_for(message.channel.message_encoding, message.schema)
-        decode = self._by_definition[key]
-        if decode is None:
-            raise EpisodeError(message.topic, expected="CDR with a ros2msg definition", got=message.schema.encoding)
-        try:
-            return decode(message.data)
-        except (McapError, ValueError, IndexError, KeyError, TypeError) as error:
-            raise EpisodeError(f"a message on {message.topic}", expected=message.ros_type, got=str(error)) from error
 
 
 def data_files(path: Path) -> list[Path]:

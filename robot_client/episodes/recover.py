@@ -16,8 +16,8 @@ from robot_client.episodes.copy import BagCopy
 from robot_client.episodes.formats.base import EpisodeSource
 from robot_client.episodes.formats.choose import is_bag, open_episode
 from robot_client.episodes.import_episode import piece, write_episode
-from robot_client.episodes.mcap_scan import RawMessage
 from robot_client.episodes.missing import missing_lines
+from robot_client.episodes.raw_message import RawMessage
 from robot_client.episodes.reader import BagReader
 from robot_client.episodes.shown_from import ShownFrom
 
@@ -64,9 +64,8 @@ def _recover_bag(source: Path, out: Path) -> Saved:
         start_ns = message.log_ns if not messages else min(start_ns, message.log_ns)
         end_ns = max(end_ns, message.log_ns)
         messages += 1
-    closing = reader.notes.pop(CLOSING, {})
-    for name, values in reader.notes.items():
-        copy.note(name, values)
+    closing = reader.notes.get(CLOSING, {})
+    copy.notes(reader.notes)
     missing = missing_lines(reader, closing)
     saved = Saved(messages, (end_ns - start_ns) / NS_PER_S, missing, not missing)
     copy.close({**closing, **_closing(saved, source, "recovered_from")})
@@ -81,9 +80,8 @@ def _cut_bag(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
         copy.add(message)
         first_ns = message.log_ns if not messages else first_ns
         messages, last_ns = messages + 1, message.log_ns
-    closing = reader.notes.pop(CLOSING, {})
-    for name, values in reader.notes.items():
-        copy.note(name, values)
+    closing = reader.notes.get(CLOSING, {})
+    copy.notes(reader.notes)
     missing = missing_lines(reader, closing) if messages else ("everything: nothing lies in this piece",)
     saved = Saved(messages, (last_ns - first_ns) / NS_PER_S, missing, not missing)
     copy.close(_closing(saved, source, "cut_from"))

@@ -14,8 +14,9 @@ from contract.errors import EpisodeError
 from contract.server_info import ServerInfo
 from contract.types import Branch, Observation
 from robot_client.episodes import channels as topics
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.observations import from_header, image_of, observation_id
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.ros_messages import from_urdf
 
 _MOST_OPEN: Final = 64

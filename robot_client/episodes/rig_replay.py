@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from contract.errors import CodecError, RigError
@@ -45,45 +44,47 @@ class RigReplay:
 
     def __init__(self, settings: RigReplaySettings, interrupt: Interrupt, say: Callable[[str], None]) -> None:
         self._settings, self._interrupt, self._say = settings, interrupt, say
-        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-replay-", dir=memory_directory()))
         self._twin: TwinHandle | None = None
         self._loop: Child | None = None
-        self._channel, self._loop_side = channel_pair()
-        self._planner, self._planner_side = channel_pair()
-        """Nobody plans; the loop only sees that the channel is open."""
+        self._channel: Channel | None = None
+        """To the loop, once it was started."""
 
     def conduct(self) -> Outcome:
         """The replay."""
         outcome = Outcome(course_of(self._settings.path), self._settings.speed)
         self._say(f"{len(outcome.course.times_ns)} targets, {outcome.expected_s:.1f} s at {outcome.speed:g}x")
-        try:
-            self._start()
-            self._wait_for_torque(outcome)
-            self._tell("replay")
-            self._watch(outcome)
-        finally:
-            self._end(outcome)
+        planner, planner_side = channel_pair()  # nobody plans; the loop only sees that the channel is open
+        with TemporaryDirectory(prefix="yam-replay-", dir=memory_directory(), ignore_cleanup_errors=True) as folder:
+            try:
+                self._start(Path(folder), planner_side)
+                self._wait_for_torque(outcome)
+                self._tell("replay")
+                self._watch(outcome)
+            finally:
+                self._end(outcome)
+                planner.close()
         return outcome
 
-    def _start(self) -> None:
+    def _start(self, run_dir: Path, planner: Channel) -> None:
         settings = self._settings
         settings.logs.mkdir(parents=True, exist_ok=True)
         if settings.rig == "sim":
-            self._twin = start_twin(self._run_dir, TwinArguments(seed=settings.seed))
+            self._twin = start_twin(run_dir, TwinArguments(seed=settings.seed))
             self._twin.wait_ready(_READY_S)
+        self._channel, loop_side = channel_pair()
         config = LoopConfig(
             station=settings.station,
             rig=settings.rig,
-            run_dir=str(self._run_dir) if settings.rig == "sim" else "",
+            run_dir=str(run_dir) if settings.rig == "sim" else "",
             episode=str(settings.path.absolute()),
             episode_speed=settings.speed,
         )
-        write_config(self._run_dir / "loop.json", config)
-        fds = (self._loop_side.fileno(), self._planner_side.fileno())
-        args = ["--config", str(self._run_dir / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd"]
+        write_config(run_dir / "loop.json", config)
+        fds = (loop_side.fileno(), planner.fileno())
+        args = ["--config", str(run_dir / "loop.json"), "--supervisor-fd", str(fds[0]), "--planner-fd"]
         self._loop = start_child("loop", ["robot_client.loop_process", *args, str(fds[1])], settings.logs, fds)
-        self._loop_side.close()
-        self._planner_side.close()
+        loop_side.close()
+        planner.close()
 
     def _watch(self, outcome: Outcome) -> None:
         """Until the episode is over, somebody interrupts, or the loop stops."""
@@ -113,14 +114,14 @@ class RigReplay:
 
     def _collect(self, outcome: Outcome) -> None:
         self._tell("alive")
-        if self._loop is not None and not self._channel.closed:
+        if self._loop is not None and self._channel is not None and not self._channel.closed:
             self._take(outcome)
             if self._channel.closed and not self._interrupt.asked:
                 self._loop.wait(1.0)
                 self._loop.require_running()
 
     def _take(self, outcome: Outcome) -> None:
-        for message in _messages(self._channel):
+        for message in () if self._channel is None else _messages(self._channel):
             if isinstance(message, TickBatch):
                 outcome.take(message)
             elif isinstance(message, LoopStatus):
@@ -137,12 +138,12 @@ class RigReplay:
             self._loop.end(1.0)
         if self._twin is not None:
             self._twin.close(park=False, timeout_s=2.0)
-        for end in (self._channel, self._planner):
-            end.close()
-        shutil.rmtree(self._run_dir, ignore_errors=True)
+        if self._channel is not None:
+            self._channel.close()
 
     def _tell(self, act: PersonAct) -> None:
-        local_codec.send(self._channel, PersonEvent(act))
+        if self._channel is not None:
+            local_codec.send(self._channel, PersonEvent(act))
 
 
 def _messages(channel: Channel) -> Iterator[LocalMessage]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.formats.video_units import CODECS, is_keyframe
-from robot_client.episodes.mcap_scan import RawMessage
-from robot_client.episodes.reader import Decoder
+from robot_client.episodes.raw_message import RawMessage
 
 VIDEO: Final = "foxglove_msgs/msg/CompressedVideo"
 

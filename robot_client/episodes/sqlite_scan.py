@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from mcap.records import Channel, Schema
 
 from contract.errors import EpisodeError
 from robot_client.episodes.definitions import definition_of
-from robot_client.episodes.mcap_scan import Damage, RawMessage
+from robot_client.episodes.mcap_scan import Damage
+from robot_client.episodes.raw_message import RawMessage
 
 
 @dataclass(slots=True, eq=False)
@@ -24,13 +25,16 @@ class SqliteScan:
     """Always empty: sqlite3 bags have no metadata records."""
     finished: bool = False
 
-    def messages(self) -> Iterator[RawMessage]:
-        """All messages in the order of their time. Raises `EpisodeError` when it cannot be opened."""
+    def messages(self, wanted: Callable[[str], bool] | None = None) -> Iterator[RawMessage]:
+        """All messages in the order of their time, or those of the topics that are `wanted`.
+
+        Raises `EpisodeError` when it cannot be opened.
+        """
         if not self.path.is_file():
             raise EpisodeError(f"{self.path}", expected="a readable file", got="none")
         connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            yield from self._messages(connection)
+            yield from self._messages(connection, wanted)
             self.finished = True
         except sqlite3.DatabaseError as error:
             self.damages.append(Damage(0, self.path.stat().st_size, f"the database cannot be read: {error}"))
@@ -38,16 +42,17 @@ class SqliteScan:
             connection.close()
 
     @staticmethod
-    def _messages(connection: sqlite3.Connection) -> Iterator[RawMessage]:
+    def _messages(connection: sqlite3.Connection, wanted: Callable[[str], bool] | None) -> Iterator[RawMessage]:
         channels = _channels(connection)
         rows = connection.execute("SELECT topic_id, timestamp, data FROM messages ORDER BY timestamp, id")
         counts = dict.fromkeys(channels, 0)
         for topic_id, stamp_ns, data in rows:
             if topic_id in channels:
                 channel, schema = channels[topic_id]
-                yield RawMessage(
-                    channel.topic, schema.name, stamp_ns, stamp_ns, counts[topic_id], bytes(data), channel, schema
-                )
+                if wanted is None or wanted(channel.topic):
+                    yield RawMessage(
+                        channel.topic, schema.name, stamp_ns, stamp_ns, counts[topic_id], bytes(data), channel, schema
+                    )
                 counts[topic_id] += 1
 
 

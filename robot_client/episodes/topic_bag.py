@@ -28,7 +28,7 @@ from robot_client.episodes.channels import (
     TICK_AXIS,
     TICK_FIELDS,
 )
-from robot_client.episodes.mcap_scan import RawMessage
+from robot_client.episodes.raw_message import RawMessage
 
 NOTES: Final = "/episode/notes"
 NO_TICK: Final = 2**32 - 1

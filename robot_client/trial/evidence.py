@@ -14,7 +14,8 @@ from contract.errors import EpisodeError
 from contract.server_info import ServerInfo
 from contract.station import Station
 from robot_client.episodes.channels import ANSWER
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.decoder import Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.trial.errors import TrialError
 from robot_client.trial.outcome import Outcome
 from robot_client.trial.plan import Identity, PlannedRun, Trial

@@ -26,10 +26,11 @@ from yam_vam.topics import loop_topics, notes_topic, role_topic
 from contract.layout import SIZE
 from robot_client.episodes.channels import camera_topic
 from robot_client.episodes.course import course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.history import EpisodeHistory
 from robot_client.episodes.info import info_of
 from robot_client.episodes.observations import image_of as image_in
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.replans import ReplanReader
 from robot_client.ticks import batch_of
 

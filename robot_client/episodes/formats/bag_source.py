@@ -12,6 +12,7 @@ from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes import channels as topics
 from robot_client.episodes.bag import CLOSING
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.formats.bag_images import raw_image, still_image
 from robot_client.episodes.formats.entries import Driver, Entry, Instruction, Joints, Kind, Picture
 from robot_client.episodes.formats.in_order import InOrder
@@ -19,7 +20,7 @@ from robot_client.episodes.formats.joint_values import joint_values
 from robot_client.episodes.formats.unpacking import Unit, Unpacking
 from robot_client.episodes.formats.video_units import CODECS
 from robot_client.episodes.missing import missing_lines
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 
 UNRECORDED: Final = "unrecorded"
 """Control source of a bag that does not say who drove."""

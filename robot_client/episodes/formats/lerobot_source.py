@@ -21,6 +21,7 @@ from robot_client.episodes.formats.lerobot_meta import LeRobotMeta, read_table
 from robot_client.episodes.formats.roles import role_of
 from robot_client.episodes.formats.video_file import VideoFile
 from robot_client.episodes.lerobot import CONTROL, INTERVENTION
+from robot_client.images import swapped
 
 BASE_NS: Final = NS_PER_S
 """Stamp of the first frame: a dataset has no clock, and 0 would mean "no stamp" in ROS."""
@@ -184,4 +185,4 @@ def _decoded(data: bytes, key: str) -> NDArray[np.uint8]:
     image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
     if image is None:
         raise EpisodeError(f"an image of {key}", expected="an image file", got=f"{len(data)} bytes")
-    return np.ascontiguousarray(image[..., ::-1], np.uint8)
+    return swapped(np.asarray(image, np.uint8))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import heapq
+import threading
 from collections.abc import Iterator
 from typing import Any, Final
 
 import av
 import numpy as np
+from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
 from contract.errors import EpisodeError
@@ -80,9 +82,19 @@ class VideoUnits:
         return decoder
 
 
+class _Colours(threading.local):
+    """One conversion for each thread: a frame that makes its own takes longer to make it than to use it."""
+
+    def __init__(self) -> None:
+        self.reformatter = VideoReformatter()
+
+
+_COLOURS: Final = _Colours()
+
+
 def rgb_of(frame: av.VideoFrame) -> NDArray[np.uint8]:
     """(H, W, 3) RGB."""
-    return np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+    return np.asarray(_COLOURS.reformatter.reformat(frame, format="rgb24").to_ndarray(), np.uint8)
 
 
 def is_keyframe(unit: bytes, codec: str) -> bool:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from robot_client.clock import NS_PER_MS, NS_PER_S
 from robot_client.episodes import channels as topics
 from robot_client.episodes.cameras import jpeg_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.formats.bag_images import raw_image
 from robot_client.episodes.formats.bag_source import camera_of
 from robot_client.episodes.formats.entries import Driver, Entry, Instruction, Joints, Kind, Picture
 from robot_client.episodes.formats.joint_values import joint_values
-from robot_client.episodes.mcap_scan import RawMessage
-from robot_client.episodes.reader import Decoder
+from robot_client.episodes.raw_message import RawMessage
 
 _KINDS: Final[dict[str, Kind]] = {
     topics.JOINT_STATES: "measured",

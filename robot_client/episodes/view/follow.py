@@ -12,7 +12,8 @@ from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S, Clock
 from robot_client.episodes.folder import data_file, episodes_in
 from robot_client.episodes.mcap_file import MAGIC
-from robot_client.episodes.mcap_scan import HEAD_BYTES, McapScan, RawMessage, plausible
+from robot_client.episodes.mcap_scan import HEAD_BYTES, McapScan, plausible
+from robot_client.episodes.raw_message import RawMessage
 
 SILENT_NS: Final = 30 * NS_PER_S
 """A file that does not grow for this long is not being written any more."""

@@ -13,7 +13,9 @@ import pytest
 
 from contract.errors import ConfigurationError
 from robot_client.bench.episodes import Plan, _shares, bench_episodes
-from robot_client.bench.recorded_line import cpu_s, recorded_line, write_station
+from robot_client.bench.process_cost import cpu_s
+from robot_client.bench.recorded_line import recorded_line, write_station
+from robot_client.bench.recorder_lateness import NOTHING_MS, adds_nothing
 from robot_client.bench.reporting import reporting_us
 from robot_client.episodes.channels import camera_topic
 from robot_client.episodes.reader import BagReader
@@ -40,13 +42,20 @@ def test_what_was_never_recorded_does_not_make_recording_cheap(tmp_path: Path) -
     assert shares == {"recorder_core": 0.2, "kept_share": {"recorder_core": 0.5}}
 
 
-def test_reading_is_measured_in_cpu_time_with_all_messages_in_it(tmp_path: Path) -> None:
+def test_reading_is_measured_in_cpu_time_and_on_the_clock_with_all_messages_in_it(tmp_path: Path) -> None:
     episode = record(tmp_path, ticks=100)
     command = [sys.executable, "-m", "robot_client.bench.read_episode", str(episode)]
     found = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
     assert found["messages"] == sum(1 for _ in BagReader(episode).messages())
-    assert 0 < found["cpu_s"]["read"] < found["cpu_s"]["pixels"]
+    assert set(found["cpu_s"]) == set(found["clock_s"]) == {"read", "decoded", "entries", "pixels"}
+    assert min(*found["cpu_s"].values(), *found["clock_s"].values()) > 0
     assert 0 <= found["grown_mb"] < 200
+
+
+def test_a_recorder_adds_nothing_only_when_the_whole_interval_says_so() -> None:
+    assert adds_nothing([-0.1, NOTHING_MS]) is True
+    assert adds_nothing([-0.1, NOTHING_MS + 0.01]) is None
+    assert adds_nothing([NOTHING_MS + 0.01, 1.0]) is False
 
 
 def test_cpu_time_of_a_process_counts_its_work_and_not_its_sleep() -> None:

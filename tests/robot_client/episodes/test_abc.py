@@ -14,13 +14,14 @@ from mcap.writer import Writer
 from contract.errors import EpisodeError
 from contract.layout import gripper_of, joints_of
 from robot_client.episodes.course import course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.formats.bag_source import BagSource
 from robot_client.episodes.formats.choose import open_episode
 from robot_client.episodes.import_episode import import_episode
 from robot_client.episodes.info import info_of
 from robot_client.episodes.observations import image_of
 from robot_client.episodes.protobuf import Fields
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.samples import Sampler
 
 START_NS = 1_700_000_000_123_456_789

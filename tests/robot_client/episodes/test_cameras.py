@@ -9,9 +9,10 @@ import numpy as np
 
 from robot_client.clock import NS_PER_MS, NS_PER_S
 from robot_client.episodes.cameras import CameraWatch
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.info import info_of
 from robot_client.episodes.observations import image_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.rigs.base import Frame
 from tests.robot_client.episodes import made
 from tests.robot_client.stage import STATION

@@ -16,11 +16,12 @@ from rich.console import Console
 from contract.station import STATIONS
 from robot_client.demo.command import default_bundle
 from robot_client.episodes.course import course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.info import info_of
 from robot_client.episodes.policy_command import PolicyReplaySettings, run_policy_replay
 from robot_client.episodes.policy_report import Tolerance
 from robot_client.episodes.policy_server import serving
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the policy needs onnxruntime"),

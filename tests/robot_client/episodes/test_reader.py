@@ -14,8 +14,9 @@ from contract.errors import EpisodeError
 from robot_client.episodes import reader as reader_module
 from robot_client.episodes import ros_messages as ros
 from robot_client.episodes.course import course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.info import info_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.recover import recover
 from tests.robot_client.episodes import made
 from tests.robot_client.stage import HOME

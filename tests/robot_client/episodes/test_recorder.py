@@ -19,10 +19,11 @@ from contract.errors import EpisodeError
 from contract.layout import URDF_NAMES
 from robot_client.episodes import mcap_file
 from robot_client.episodes.ballast import NAME as BALLAST
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.folder import create_next, data_file, episodes_in
 from robot_client.episodes.info import info_of
 from robot_client.episodes.observations import from_header, image_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.ros_messages import from_urdf
 from tests.robot_client.episodes import made
 

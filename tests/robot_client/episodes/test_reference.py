@@ -16,10 +16,11 @@ from rich.console import Console
 
 from robot_client.demo.command import default_bundle
 from robot_client.episodes.course import course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.info import info_of
 from robot_client.episodes.policy_command import PolicyReplaySettings, run_policy_replay
 from robot_client.episodes.policy_report import Tolerance
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.references import read_references
 from robot_client.episodes.replans import ReplanReader
 

@@ -23,8 +23,9 @@ from robot_client import local_codec
 from robot_client.channel import channel_pair
 from robot_client.clock import NS_PER_MS, NS_PER_S, FakeClock
 from robot_client.episodes.course import Course, course_from, course_of
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.definitions import definition_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.ros_messages import to_urdf
 from robot_client.episodes.source import EpisodeSource
 from robot_client.local_messages import PersonEvent

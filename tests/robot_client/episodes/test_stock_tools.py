@@ -7,17 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
+from mcap.records import Chunk, MessageIndex
+from mcap.stream_reader import StreamReader, get_chunk_data_stream
 from rosbags.highlevel import AnyReader
+from rosbags.interfaces import Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from contract.errors import EpisodeError
 from contract.layout import GRIPPER_MASK, GRIPPER_TRAVEL_M, URDF_NAMES
+from robot_client.episodes.bag_metadata import RECORD
+from robot_client.episodes.channels import channel_specs, image_channel, video_topic
+from robot_client.episodes.definitions import definition_of
 from robot_client.episodes.export import Export, export
 from robot_client.episodes.formats.bag_images import raw_image
 from robot_client.episodes.formats.choose import open_episode
 from robot_client.episodes.formats.entries import Driver, Joints, Picture
 from robot_client.episodes.info import info_of
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.recover import recover
 from tests.robot_client.episodes import made
 from tests.robot_client.episodes.foreign import action_at, peer, shade, state_at
@@ -160,3 +168,112 @@ def test_rerun_reads_our_bags_by_its_own_reader(tmp_path: Path) -> None:
     for chunk in McapReader(folder / f"{folder.name}_0.mcap").stream():
         seen[str(chunk.entity_path)] += chunk.num_rows
     assert seen["/top/video"] >= 30 and seen["/joint_states"] >= 300 and seen["/policy/imagined"] >= 4
+
+
+STANDARD = sorted({spec.ros_type for spec in channel_specs().values()} | {"sensor_msgs/msg/CompressedImage"})
+POLICIES = {"history": (0, 3), "reliability": (0, 4), "durability": (0, 4), "liveliness": (0, 5)}
+
+
+@pytest.mark.parametrize("ros_type", STANDARD)
+def test_a_definition_is_that_of_ros_to_the_hash_of_the_type(ros_type: str) -> None:
+    """RIHS01 covers the names, types and order of all fields, of contained messages too; only comments are free."""
+    store = get_typestore(Stores.EMPTY)
+    store.register(get_types_from_msg(definition_of(ros_type), ros_type))
+    assert store.hash_rihs01(ros_type) == STORE.hash_rihs01(ros_type)
+
+
+def profiles_of(text: str) -> list[dict]:
+    """`offered_qos_profiles` as `ros2 bag` takes it where metadata.yaml is of version 8: policies are numbers."""
+    profiles = yaml.safe_load(text)
+    for profile in profiles:
+        for policy, (low, high) in POLICIES.items():
+            assert type(profile[policy]) is int and low <= profile[policy] <= high, policy
+        for duration in ("deadline", "lifespan", "liveliness_lease_duration"):
+            assert {type(profile[duration][part]) for part in ("sec", "nsec")} == {int}
+        assert profile["avoid_ros_namespace_conventions"] is False
+    return profiles
+
+
+def check_for_ros2_bag(folder: Path) -> None:
+    """metadata.yaml, and in the file the same, which `ros2 bag` needs when somebody copied the .mcap alone."""
+    information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
+    reader = BagReader(folder)
+    channels = {message.topic: message.channel for message in reader.messages()}
+    assert information["version"] == 8 and information["storage_identifier"] == "mcap"
+    assert yaml.safe_load(reader.notes[RECORD]["serialized_metadata"]) == information
+    topics = {
+        entry["topic_metadata"]["name"]: entry["topic_metadata"] for entry in information["topics_with_message_count"]
+    }
+    assert set(topics) == set(channels)
+    for name, channel in channels.items():
+        assert profiles_of(topics[name]["offered_qos_profiles"] or "[]") == profiles_of(
+            channel.metadata["offered_qos_profiles"] or "[]"
+        )
+    assert all(type(value) is str for pair in information["custom_data"].items() for value in pair)
+
+
+def test_what_ros2_bag_reads_first_is_in_every_bag_of_ours(tmp_path: Path) -> None:
+    folder = made.record(tmp_path / "episodes", ticks=200, replans=2)
+    check_for_ros2_bag(folder)
+    recover(folder, tmp_path / "again")
+    check_for_ros2_bag(tmp_path / "again")
+    export([folder], "rosbag", Export(tmp_path / "bag"), lambda line: None)
+    check_for_ros2_bag(next((tmp_path / "bag").glob("*/metadata.yaml"), tmp_path / "bag" / "metadata.yaml").parent)
+
+
+def test_policies_by_name_of_a_newer_bag_become_numbers_in_a_copy(tmp_path: Path) -> None:
+    """A copy of a bag of Jazzy said version 8 and had names: `ros2 bag info` refused it."""
+    forever = QosTime(9223372036, 854775807)
+    latched = Qos(
+        QosHistory.KEEP_LAST, 1, QosReliability.RELIABLE, QosDurability.TRANSIENT_LOCAL, forever, forever,
+        QosLiveliness.AUTOMATIC, forever, False,
+    )  # fmt: skip
+    with Writer(tmp_path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        link = writer.add_connection("/mode", "std_msgs/msg/String", typestore=STORE, offered_qos_profiles=[latched])
+        message = STORE.serialize_cdr(_T["std_msgs/msg/String"](data="{}"), link.msgtype)
+        writer.write(link, START_NS, message)
+    assert "reliable" in next(BagReader(tmp_path / "bag").messages()).channel.metadata["offered_qos_profiles"]
+    recover(tmp_path / "bag", tmp_path / "copy")
+    check_for_ros2_bag(tmp_path / "copy")
+    (profile,) = profiles_of(next(BagReader(tmp_path / "copy").messages()).channel.metadata["offered_qos_profiles"])
+    assert (profile["reliability"], profile["durability"], profile["depth"]) == (1, 1, 1)
+
+
+def test_chunks_and_their_indexes_say_what_is_in_them(tmp_path: Path) -> None:
+    """What `mcap doctor` checks of each chunk: times, checksum, and an index entry at each message."""
+    folder = made.record(tmp_path, ticks=600, replans=3)
+    chunk: Chunk | None = None
+    places: dict[int, list[tuple[int, int]]] = {}
+    checked = 0
+    with (folder / f"{folder.name}_0.mcap").open("rb") as file:
+        for record in StreamReader(file, emit_chunks=True, validate_crcs=True).records:
+            if isinstance(record, Chunk):
+                assert not places, "every channel of the chunk before had its index"
+                chunk, places = record, messages_in(record)
+                times = [time for entries in places.values() for time, _ in entries]
+                assert (chunk.message_start_time, chunk.message_end_time) == (min(times), max(times))
+            elif isinstance(record, MessageIndex):
+                assert sorted(record.records) == sorted(places.pop(record.channel_id))
+                checked += len(record.records)
+    assert not places and checked == info_of(folder).messages
+
+
+def messages_in(chunk: Chunk) -> dict[int, list[tuple[int, int]]]:
+    """Channel id -> (log time, offset) of each message, found by walking through the chunk."""
+    stream, _ = get_chunk_data_stream(chunk, validate_crc=True)
+    found: dict[int, list[tuple[int, int]]] = {}
+    while stream.count < chunk.uncompressed_size:
+        offset, opcode, length = stream.count, stream.read1(), stream.read8()
+        content = stream.read(length)
+        if opcode == 5:
+            channel, log_ns = int.from_bytes(content[:2], "little"), int.from_bytes(content[6:14], "little")
+            found.setdefault(channel, []).append((log_ns, offset))
+    return found
+
+
+def test_a_video_has_the_definition_of_foxglove_and_a_policy_as_the_others() -> None:
+    spec = image_channel(video_topic("top"), 1)
+    assert spec.ros_type == "foxglove_msgs/msg/CompressedVideo"
+    types = get_types_from_msg(spec.definition.decode(), spec.ros_type)
+    assert [name for name, _ in types[spec.ros_type][1]] == ["timestamp", "frame_id", "data", "format"]
+    assert profiles_of(spec.qos)

@@ -15,11 +15,12 @@ from contract.messages import Welcome
 from contract.topics import BAG_TOPICS, TOPICS, topic_of
 from robot_client.episodes.cameras import CameraWatch
 from robot_client.episodes.channels import ANSWER, channel_specs
+from robot_client.episodes.decoder import Decoder
 from robot_client.episodes.feed import UNCOUNTED
 from robot_client.episodes.formats.choose import open_episode
 from robot_client.episodes.formats.entries import Picture
 from robot_client.episodes.info import info_of
-from robot_client.episodes.reader import BagReader, Decoder
+from robot_client.episodes.reader import BagReader
 from robot_client.episodes.recover import cut
 from robot_client.local_messages import Imagined, PlanFailure, ReplanRecord
 from tests.robot_client.episodes import made
