@@ -18,6 +18,7 @@ ARGUMENTS = (
     a.Argument("run_dir", "", "mailbox folder of the arms' holders; empty: the station's own", "folder"),
     a.Argument("devices", "", 'other cameras than the station\'s, as "ROLE=KIND:NAME ROLE=KIND:NAME"'),
     a.RECORD,
+    a.TRANSFORMS,
     a.NAMESPACE,
     a.SECONDS,
 )
@@ -45,6 +46,7 @@ def build(values):
     return [
         y.node("cameras", values, autostart="activate", station=values["station"], frames_dir=frames, devices=devices),
         client,
+        *y.transforms(values),
         *y.recorder(values),
         y.ends_all(client),
         *y.ends_after(values["seconds"]),

@@ -16,6 +16,7 @@ ARGUMENTS = (
     a.Argument("seed", "0", "the twin's layout", "int"),
     a.Argument("run_dir", "", "mailbox folder of the arms' holders; empty: the station's own", "folder"),
     a.RECORD,
+    a.TRANSFORMS,
     a.NAMESPACE,
     a.SECONDS,
 )
@@ -41,6 +42,7 @@ def build(values):
     return [
         *(simulated if twin else []),
         client,
+        *y.transforms(values),
         *y.recorder(values),
         y.ends_all(client),
         *y.ends_after(values["seconds"]),

@@ -21,6 +21,7 @@ ARGUMENTS = (
     a.INSTRUCTION,
     a.Argument("run_dir", "", "mailbox folder of the arms' holders; empty: the station's own", "folder"),
     a.RECORD,
+    a.TRANSFORMS,
     a.NAMESPACE,
     a.SECONDS,
 )
@@ -61,6 +62,7 @@ def build(values):
         ),
         y.node("cameras", values, **common, autostart="activate", from_topics=twin),
         client,
+        *y.transforms(values),
         *y.recorder(values),
         y.ends_all(client),
         *y.ends_after(values["seconds"]),

@@ -108,6 +108,9 @@ RECORD = Argument("record", "", "folder of episodes: the node recorder makes the
 GUIDANCE = Argument(
     "guidance", "adaptive", "how the guidance scales are set", choices=("off", "constant", "adaptive", "inverted")
 )
+TRANSFORMS = Argument(
+    "transforms", TRUE, "start robot_state_publisher, where it is installed: TF of arms and cameras", "bool"
+)
 SECONDS = Argument("seconds", "0", "end by itself after so long; 0: until Ctrl-C", "seconds")
 SERVER = Argument("server", "", "address of a running policy server", "address")
 KEYS = Argument("keys", "", "folder of CURVE keys made by `yam-policy keys`", "file")

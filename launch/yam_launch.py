@@ -6,12 +6,14 @@ Nothing of our own packages is imported: `ros2 launch` may run under another int
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch.actions import (
     EmitEvent,
     ExecuteProcess,
@@ -23,8 +25,9 @@ from launch.actions import (
 )
 from launch.event_handlers import OnProcessExit, OnShutdown
 from launch.events import Shutdown
-from launch.substitutions import LaunchConfiguration
+from launch.substitutions import Command, LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
 from yam_arguments import Argument
 
 from launch import LaunchContext, LaunchDescription
@@ -34,6 +37,7 @@ REPOSITORY = HERE.parent if (HERE.parent / "ros2_ws" / "src" / "yam_vam").is_dir
 """None when these files were installed by colcon: then its setup.bash has the paths."""
 PYTHON = os.environ.get("YAM_PYTHON", sys.executable)
 """Interpreter of the nodes; set YAM_PYTHON to that of a virtual environment."""
+STATE_PUBLISHER = "robot_state_publisher"
 CLIENT_EXIT_S = 8
 """The client leaves within this time; docs/ros.md."""
 SIGTERM_AFTER_S = 12
@@ -79,6 +83,33 @@ def recorder(values: dict[str, Any]) -> list[Node]:
     if not values["record"]:
         return []
     return [node("recorder", values, autostart="activate", directory=values["record"], station=values["station"])]
+
+
+def transforms(values: dict[str, Any]) -> list[Any]:
+    """TF of the arms, and the cameras' frames on /tf_static: robot_state_publisher on the station's calibrated URDF.
+
+    Its topics stay in the namespace, where two stations with the same frames do not meet.
+    """
+    if not values["transforms"]:
+        return []
+    try:
+        get_package_prefix(STATE_PUBLISHER)
+    except (PackageNotFoundError, OSError):  # the second without any ROS installation
+        return [LogInfo(msg=f"no TF: {STATE_PUBLISHER} is not installed; /robot_description has the frames")]
+    urdf = Command(f"{shlex.quote(PYTHON)} -m yam_vam.description --station {shlex.quote(values['station'])}")
+    publisher = Node(
+        package=STATE_PUBLISHER,
+        executable=STATE_PUBLISHER,
+        namespace=values["namespace"],
+        parameters=[{"robot_description": ParameterValue(urdf, value_type=str)}],
+        remappings=[
+            ("/tf", "tf"),
+            ("/tf_static", "tf_static"),
+            ("robot_description", f"{STATE_PUBLISHER}/robot_description"),  # the client says it, too
+        ],
+        output="screen",
+    )
+    return [publisher]
 
 
 def mailboxes(prefix: str) -> tuple[str, RegisterEventHandler]:

@@ -71,6 +71,10 @@ def test_a_bad_image_is_dropped_and_counted_and_the_last_good_one_ages(tmp_path:
         assert not well
         assert values["refused top"] >= 4, text
 
+        answer = cameras.set_parameters([Parameter("station", value="yam_example")])[0]
+        assert not answer.successful, "it is read at configure: a new value would be a lie"
+        assert "clean the node up first" in answer.reason
+
         assert cameras.trigger_deactivate().name == "SUCCESS"
         stamp_ns = frames.frames()["top"].stamp_ns
         for _ in range(20):

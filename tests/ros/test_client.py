@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from yam_vam.client import ClientNode
 from yam_vam.topics import loop_topics
+from yam_vam.torque import TorqueOn
 
 from contract.errors import RigError
 from contract.layout import URDF_NAMES
@@ -59,6 +60,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, ros: None) -> Iterator[tuple
         ("rig", "ideal"), ("logs", str(tmp_path_factory.mktemp("logs"))), ("report_ticks", 2),
     )])  # fmt: skip
     with spinning(client, watcher) as spin:
+        client.begin()
         yield client, watcher, spin
         client.end()
 
@@ -98,11 +100,18 @@ def test_a_parameter_out_of_range_is_refused_with_its_reason(stage: Any) -> None
     assert client.describe_parameter("rig").description
 
 
-def test_a_wrong_choice_keeps_the_client_unconfigured(stage: Any) -> None:
-    stage[0].set_parameters([Parameter("rig", value="hexapod")])
+def test_a_wrong_choice_is_refused_with_the_right_ones(stage: Any) -> None:
+    answer = stage[0].set_parameters([Parameter("rig", value="hexapod")])[0]
+    assert not answer.successful
+    assert "ideal" in answer.reason
+    assert stage[0].get_parameter("rig").value == "ideal"
+
+
+def test_a_client_that_cannot_be_configured_stays_as_it_was(stage: Any) -> None:
+    stage[0].set_parameters([Parameter("station", value="nowhere")])
     assert not change(stage, Transition.TRANSITION_CONFIGURE)
     assert state(stage) == "unconfigured"
-    stage[0].set_parameters([Parameter("rig", value="ideal")])
+    stage[0].set_parameters([Parameter("station", value="twin")])
 
 
 def test_configure_starts_the_loop_without_torque(stage: Any) -> None:
@@ -173,6 +182,28 @@ def test_hold_release_and_park_do_what_they_say(stage: Any) -> None:
     spin.until(lambda: client.mode == "HOLD", 60.0, "the park pose")
 
 
+def test_hold_is_answered_while_the_client_does_something_else(stage: Any) -> None:
+    """It waited for its turn in the node's executor, behind an activation of seconds. Here nothing spins the node."""
+    client, watcher, spin = stage
+    trigger(stage, "release")
+    assert client.mode == "IDLE"
+    spin.executor.remove_node(client)
+    answers: list[Any] = []
+    hold = watcher.create_client(Trigger, "client/hold")
+    spin.until(hold.service_is_ready, what="the service")
+    hold.call_async(Trigger.Request()).add_done_callback(lambda future: answers.append(future.result()))
+
+    def answered() -> bool:
+        client.pump()  # as every wait of the node does
+        return bool(answers)
+
+    spin.until(answered, what="the answer")
+    assert answers[0].success
+    assert client.mode == "HOLD"
+    spin.executor.add_node(client)
+    watcher.destroy_client(hold)
+
+
 def test_relax_is_a_persons_word_on_rigs_that_fall(stage: Any) -> None:
     """The ideal rig has nothing that could fall and relaxes at once; docs/arms.md has the real ones."""
     answer = stage[2].call(stage[1], SetBool, "client/relax", data=True)
@@ -209,13 +240,21 @@ def test_shutdown_from_inactive_leaves_nothing(stage: Any) -> None:
     assert client.crew is None
 
 
+def held(mode: str = "HOLD") -> LoopStatus:
+    return LoopStatus(0, mode, "hold", 1, "", "the joints were late", -1, "", 0, True, {}, {}, False)
+
+
 def test_autostart_never_leads_out_of_hold() -> None:
     """Only a person does; whoever calls the transition is one, the parameter is not."""
-    client = ClientNode(lambda: 0)
-    held = LoopStatus(0, "HOLD", "hold", 1, "", "the joints were late", -1, "", 0, True, {}, {}, False)
-    client.status = held
-    assert client._torque() == "release"
-    client.by_itself = True
+    assert TorqueOn(held(), by_itself=False).act(held()) == "release"
     with pytest.raises(RigError, match="the joints were late"):
-        client._torque()
-    client.destroy_node()
+        TorqueOn(held(), by_itself=True).act(held())
+
+
+def test_an_activation_never_undoes_a_hold_that_came_after_it() -> None:
+    """It told the loop the same until it was done: a person's hold in the middle was released half a second later."""
+    torque = TorqueOn(held(), by_itself=False)
+    assert [torque.act(held()) for _ in range(3)] == ["release", "alive", "alive"]
+    torque = TorqueOn(held("OFF"), by_itself=False)
+    assert torque.act(held("OFF")) == "enable"
+    assert torque.act(held()) == "alive", "a HOLD that was not there when the person said activate"

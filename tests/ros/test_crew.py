@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from yam_vam.crew import Crew, CrewSettings
 
+from contract.errors import RigError
 from robot_client import local_codec
 from robot_client.channel import channel_pair
 from robot_client.local_messages import PersonEvent
@@ -27,6 +28,14 @@ def test_a_node_that_listens_is_a_sign_of_life_of_the_operator(tmp_path: Path, m
     while (message := local_codec.receive(loops)) is not None:
         heard.append(message)
     assert 4 <= len(heard) <= 6 and set(heard) == {PersonEvent("alive")}
-    crew._run_dir.rmdir()
     ours.close()
     loops.close()
+
+
+def test_a_crew_that_is_only_made_has_done_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its constructor made a folder, which stayed behind when the configuration failed before `start`."""
+    monkeypatch.setattr("yam_vam.crew.memory_directory", lambda: tmp_path)
+    crew = Crew(CrewSettings(LoopConfig(), None, tmp_path / "logs", (), ()))
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(RigError, match="not started"):
+        _ = crew.run_dir

@@ -117,8 +117,11 @@ def test_a_launch_file_loads_and_says_its_arguments(name: str) -> None:
     assert all(said.values())
 
 
-def launched(name: str, *given: str, interrupt: bool = False) -> tuple[int, str]:
-    """`ros2 launch` without its command line: the real LaunchService on the file; exit code and output."""
+def launched(name: str, *given: str, until: str = "", **environment: str) -> tuple[int, str]:
+    """`ros2 launch` without its command line: the real LaunchService on the file; exit code and output.
+
+    A Ctrl-C follows the first line with `until` in it.
+    """
     code = (
         "import sys; from launch import LaunchService, LaunchDescription\n"
         "from launch.actions import IncludeLaunchDescription as I\n"
@@ -133,16 +136,16 @@ def launched(name: str, *given: str, interrupt: bool = False) -> tuple[int, str]
         stderr=subprocess.STDOUT,
         text=True,
         cwd=ROOT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
         start_new_session=True,
     )
     output = ""
     assert process.stdout is not None
     try:
-        if interrupt:
+        if until:
             for line in process.stdout:
                 output += line
-                if "loop is up" in line:
+                if until in line:
                     process.send_signal(signal.SIGINT)
                     break
         rest, _ = process.communicate(timeout=300)
@@ -176,8 +179,58 @@ def test_a_wrong_argument_starts_nothing(name: str, given: list[str], says: str)
 @pytest.mark.timeout(400)
 def test_replay_on_the_twin_comes_up_and_ctrl_c_leaves_the_arms_held() -> None:
     episode = ROOT / "tests" / "robot_client" / "episodes" / "reference" / "episode"
-    code, output = launched("replay", f"episode:={episode}", "namespace:=test_replay", interrupt=True)
+    code, output = launched(
+        "replay", f"episode:={episode}", "namespace:=test_replay", "transforms:=false", until="loop is up"
+    )
     assert code == 0, output
     assert "arms left in HOLD" in output or "arms left in OFF" in output, output
     assert "Traceback" not in output, output
     assert output.count("process has finished cleanly") == 2, output
+
+
+@needs_launch
+def test_the_state_publisher_gets_the_calibrated_urdf_where_it_is_installed(tmp_path: Path) -> None:
+    """A made-up one, found in the ament index like the real one; it shows what it was given."""
+    program = tmp_path / "lib" / "robot_state_publisher" / "robot_state_publisher"
+    mark = tmp_path / "share" / "ament_index" / "resource_index" / "packages" / "robot_state_publisher"
+    for path in (program, mark):
+        path.parent.mkdir(parents=True)
+    mark.write_text("")
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import sys, yaml, xml.etree.ElementTree as xml\n"
+        "for word in sys.argv:\n"
+        "    if '/launch_params_' in word:\n"
+        "        (part,) = yaml.safe_load(open(word)).values()\n"
+        "        robot = xml.fromstring(part['ros__parameters']['robot_description'])\n"
+        "        names = [link.get('name') for link in robot.iter('link')]\n"
+        "        print('FRAMES', *sorted(name for name in names if name.endswith('_camera')))\n"
+        "print('GIVEN', *sys.argv[1:])\n"
+    )
+    program.chmod(0o755)
+    prefixes = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("AMENT_PREFIX_PATH")])])
+    episode = ROOT / "tests" / "robot_client" / "episodes" / "reference" / "episode"
+    given = ("replay", f"episode:={episode}", "namespace:=test_tf", "rig:=arms", "station:=twin")
+    code, output = launched(*given, until="GIVEN", AMENT_PREFIX_PATH=prefixes)
+    assert "FRAMES left_camera left_wrist_camera right_camera right_wrist_camera top_camera" in output, output
+    assert "__ns:=/test_tf" in output
+    assert "/tf_static:=tf_static" in output, "two stations do not share one tree"
+    assert code == 0, output
+
+
+@needs_launch
+def test_without_a_state_publisher_launch_says_that_there_is_no_tf(tmp_path: Path) -> None:
+    from launch import LaunchContext
+
+    sys.path.insert(0, str(LAUNCH))
+    try:
+        import yam_launch
+    finally:
+        sys.path.remove(str(LAUNCH))
+    actions = yam_launch.transforms({"transforms": True, "station": "twin", "namespace": ""})
+    if len(actions) == 1 and type(actions[0]).__name__ == "LogInfo":
+        said = "".join(part.perform(LaunchContext()) for part in actions[0].msg)
+        assert "robot_state_publisher is not installed" in said
+    else:
+        assert actions[0].node_executable == "robot_state_publisher"
+    assert yam_launch.transforms({"transforms": False, "station": "twin", "namespace": ""}) == []

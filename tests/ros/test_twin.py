@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from yam_vam.joint_states import message_of, part_of, vector_of
 from yam_vam.leader import LeaderNode
 from yam_vam.topics import role_topic, table
 from yam_vam.twin import TwinNode
+from yam_vam.twin_joints import JointBeat
 
+from contract.errors import RigError
 from contract.layout import SIZE, URDF_NAMES
 from contract.station import load_station
 from robot_client.clock import MonotonicClock
+from robot_client.rigs.base import JointReading
 from robot_client.teleop.mail import MailedLeader
 
 pytestmark = pytest.mark.usefixtures("ros")
@@ -55,6 +59,11 @@ def test_the_twin_moves_by_joint_commands_and_shows_it(tmp_path: Path) -> None:
             return bool(np.abs(seen[-1] - goal).max() < 0.04)
 
         spin.until(moved, 60.0, "the goal")
+
+        spin.executor.remove_node(twin)  # it stands for an executor that is busy with images
+        before = len(seen)
+        spin.until(lambda: len(seen) > before + 20, 20.0, "joints while the node's executor does nothing")
+        spin.executor.add_node(twin)
         half = message_of(goal, 0)
         half.name, half.position = half.name[:7], half.position[:7]
 
@@ -65,6 +74,46 @@ def test_the_twin_moves_by_joint_commands_and_shows_it(tmp_path: Path) -> None:
         spin.until(refused, what="a refusal of half a command")
         assert twin.trigger_deactivate().name == "SUCCESS"
         assert twin.trigger_cleanup().name == "SUCCESS"
+
+
+def test_each_measurement_is_published_once_and_none_after_the_stop() -> None:
+    """Joints were published by a timer of the executor: behind images they came to be 200 ms old, and the loop held."""
+    reading = JointReading(np.zeros(SIZE), np.zeros(SIZE), 1)
+    came: list[int] = []
+    arrived = threading.Event()
+
+    def read() -> JointReading:
+        return reading
+
+    def publish(told: JointReading) -> None:
+        came.append(told.stamp_ns)
+        arrived.set()
+
+    beat = JointBeat(read, publish, 500.0)
+    beat.start()
+    beat.going = True
+    for stamp_ns in (1, 2, 3):
+        reading = JointReading(np.zeros(SIZE), np.zeros(SIZE), stamp_ns)
+        assert arrived.wait(10.0)
+        arrived.clear()
+    beat.stop()
+    assert not beat.alive()
+    assert came == [1, 2, 3]
+
+
+def test_before_the_first_measurement_nothing_is_published_and_the_thread_lives() -> None:
+    asked = threading.Event()
+
+    def read() -> JointReading:
+        asked.set()
+        raise RigError("joints", expected="a measurement", got="none yet")
+
+    beat = JointBeat(read, lambda reading: None, 500.0)
+    beat.start()
+    beat.going = True
+    assert asked.wait(10.0)
+    assert beat.alive()
+    beat.stop()
 
 
 def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: Path) -> None:

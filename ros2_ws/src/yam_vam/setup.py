@@ -6,8 +6,10 @@ from glob import glob
 from setuptools import setup
 
 NAME = "yam_vam"
-# The launch files live at the top of the repository, where `ros2 launch launch/sim.launch.py` finds them.
-LAUNCH = os.path.join("..", "..", "..", "launch")
+# The launch files live at the top of the repository, where `ros2 launch launch/sim.launch.py` finds them. `colcon build
+# --symlink-install` runs a link to this file from a folder of its own, so the way there begins at the real file.
+HERE = os.path.dirname(os.path.realpath(__file__))
+LAUNCH = os.path.relpath(os.path.join(HERE, "..", "..", "..", "launch"))
 NODES = ("client", "cameras", "leader", "recorder", "twin", "arms_bridge")
 
 setup(

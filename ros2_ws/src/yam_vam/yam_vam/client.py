@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from rcl_interfaces.msg import SetParametersResult
-
 from contract.errors import RigError
 from contract.station import load_station
 from robot_client.episodes.ros_time import ros_time_now
@@ -21,7 +19,7 @@ from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, Pla
 from robot_client.modes import TORQUE_ON, Mode
 from yam_vam.bridge_state import BridgeState
 from yam_vam.client_parameters import PARAMETERS, crew_settings
-from yam_vam.client_words import farewell, last_word, notes_of_run, readiness
+from yam_vam.client_words import facts_of, farewell, last_word, notes_of_run, readiness
 from yam_vam.crew import Crew
 from yam_vam.description import advertise_description
 from yam_vam.diagnostics import Diagnostics
@@ -29,7 +27,7 @@ from yam_vam.doors import Doors
 from yam_vam.managed import ManagedNode
 from yam_vam.running import run_node
 from yam_vam.speaker import BY_THE_ARMS, Speaker
-from yam_vam.transforms import advertise_transforms
+from yam_vam.torque import TorqueOn
 from yam_vam.waiting import Waiting
 
 PUMP_S: Final = 0.01
@@ -43,7 +41,8 @@ class ClientNode(ManagedNode):
 
     def __init__(self, told_to_end: Callable[[], int]) -> None:
         super().__init__("client", PARAMETERS, told_to_end)
-        self._crew: Crew | None = None
+        self.crew: Crew | None = None
+        """Loop, planner and bridge, while there are some."""
         self._speaker: Speaker | None = None
         self._bridge: BridgeState | None = None
         self._diagnostics: Diagnostics | None = None
@@ -52,11 +51,19 @@ class ClientNode(ManagedNode):
         self._failure = ""
         self._pumping = False
         self._values: dict[str, Any] = {}
-        self._tf = ""
+        self._facts: dict[str, str] = {}
         self.waiting = Waiting(self.pump, self.tell, told_to_end, lambda: self._failure or last_word(self.status))
         self.doors = Doors(self)
-        self.add_on_set_parameters_callback(self._parameters_change)
         self.create_timer(PUMP_S, self.pump)
+
+    def begin(self) -> None:
+        """Before anything else: ~/hold is answered."""
+        self.doors.open()
+
+    def end(self) -> None:
+        """After the arms are left held, ~/hold is answered no more."""
+        super().end()
+        self.doors.close()
 
     @property
     def mode(self) -> str:
@@ -78,13 +85,13 @@ class ClientNode(ManagedNode):
         silent = BY_THE_ARMS if values["rig"] == "ros" else frozenset()
         self._speaker = Speaker(self.watch, ros_time, time.monotonic_ns, silent)
         self._speaker.open(notes_of_run(values, station, ros_time), [camera.role for camera in station.cameras])
-        advertise_description(self.watch)
-        self._crew = Crew(settings)
-        self._crew.start()
+        advertise_description(self.watch, station)
+        self._facts = facts_of(values["rig"], station)
+        self.crew = Crew(settings)
+        self.crew.start()
         if values["rig"] == "ros":
-            self._bridge = BridgeState(self._crew.run_dir)
+            self._bridge = BridgeState(self.crew.run_dir)
         self._diagnostics = Diagnostics(self, self._report)
-        self._tf = advertise_transforms(self, station)
         need = "a policy that fits" if settings.planner is not None else "the loop's first word"
         self.waiting.required(
             lambda: self._ready(settings.planner is not None), need, float(values["server_timeout_s"])
@@ -95,7 +102,9 @@ class ClientNode(ManagedNode):
         """Torque on; the arms stand where they are."""
         if self.trouble:
             raise RigError("activation", expected="topics that fit together", got=self.trouble)
-        self.waiting.telling(self._torque, lambda: self.mode == Mode.IDLE.value, "torque on", ARMED_S)
+        torque = TorqueOn(self.status, self.by_itself)
+        on = lambda: self.mode == Mode.IDLE.value  # noqa: E731
+        self.waiting.telling(lambda: torque.act(self.status), on, "torque on", ARMED_S)
         if self._values["on_activate"] != "nothing":
             self.tell(self._values["on_activate"])
 
@@ -111,9 +120,9 @@ class ClientNode(ManagedNode):
             if part is not None:
                 part.close()
         self._diagnostics = self._bridge = None
-        if self._crew is None:
+        if self.crew is None:
             return
-        crew, self._crew = self._crew, None
+        crew, self.crew = self.crew, None
         calls = self.told_to_end()
         code = crew.end(self._take, impatient=lambda: self.told_to_end() > max(calls, 1))
         self.doors.close_mailbox()
@@ -124,30 +133,26 @@ class ClientNode(ManagedNode):
             self.exit_code = 1
 
     def tell(self, act: PersonAct, text: str = "") -> bool:
-        """Pass a person's act to the loop; whether there is a loop."""
-        if self._crew is not None:
-            self._crew.tell(act, text)
-        return self._crew is not None
-
-    @property
-    def crew(self) -> Crew | None:
-        """The processes, while there are some."""
-        return self._crew
+        """Pass a person's act to the loop; whether there is a loop. From any thread: one datagram, nothing waits."""
+        crew = self.crew
+        if crew is not None:
+            crew.tell(act, text)
+        return crew is not None
 
     def pump(self) -> None:
         """Take what loop and planner said, and publish it. Called by a timer, and in every wait."""
-        if self._crew is None or self._pumping:
+        if self.crew is None or self._pumping:
             return
         self._pumping = True
         try:
-            for message in self._crew.messages():
+            for message in self.crew.messages():
                 self._take(message)
-            for number, fed in self._crew.feed():
+            for number, fed in self.crew.feed():
                 if self._speaker is not None:
                     self._speaker.fed(fed, number)
         finally:
             self._pumping = False
-        dead = self._crew.dead()
+        dead = self.crew.dead()
         if dead and not self.over and self.state != "unconfigured":
             self.fail(f"{dead}; the arms hold, and nothing is started again by itself")
 
@@ -163,40 +168,27 @@ class ClientNode(ManagedNode):
             self._speaker.local(message)
 
     def _ready(self, with_policy: bool) -> bool:
-        dead = self._crew.dead() if self._crew is not None else "nothing was started"
+        dead = self.crew.dead() if self.crew is not None else "nothing was started"
         if dead:
             raise RigError("configure", expected="loop and planner", got=dead, remedy=f"see {self._values['logs']}")
         return self.status is not None and (self.policy is not None or not with_policy)
 
-    def _torque(self) -> PersonAct:
-        """HOLD is left by a person only: whoever activates the node is one, `autostart` is not."""
-        if self.mode != Mode.HOLD.value:
-            return "enable"
-        if self.by_itself:
-            raise RigError("activation", expected="a person's release", got=last_word(self.status), remedy="~/release")
-        return "release"
-
     def _say_ready(self) -> None:
+        self.get_logger().info(f"arms: {self._facts['arms']}")
         for line in readiness(self.policy, self.status):
             self.get_logger().info(line)
 
     def _report(self) -> tuple[bool, str, dict[str, object]]:
-        values: dict[str, object] = {"state": self.state, "mode": self.mode, "transforms": self._tf}
+        values: dict[str, object] = {"state": self.state, "mode": self.mode, **self._facts}
         values |= {"trouble": self.trouble, "last failed plan": self._failure}
         if self._bridge is not None:
             values |= self._bridge.values()
         return not self.trouble, last_word(self.status) or self.state, {**values, **self.doors.counts}
 
-    def _parameters_change(self, parameters: list[Any]) -> SetParametersResult:
+    def changed(self, name: str, value: Any) -> None:
         """The instruction may change at any time; everything else is read at configure."""
-        fixed = [p.name for p in parameters if self.state != "unconfigured" and p.name not in ("instruction",)]
-        own = {parameter.name for parameter in self.parameters}
-        if locked := [name for name in fixed if name in own]:
-            return SetParametersResult(successful=False, reason=f"{', '.join(locked)}: clean the node up first")
-        for parameter in parameters:
-            if parameter.name == "instruction":
-                self.tell("instruction", str(parameter.value))
-        return SetParametersResult(successful=True)
+        if name == "instruction":
+            self.tell("instruction", str(value))
 
 
 def main() -> int:

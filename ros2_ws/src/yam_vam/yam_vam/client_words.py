@@ -10,6 +10,7 @@ from contract.station import Station
 from robot_client.episodes.ros_time import RosTime
 from robot_client.episodes.topic_bag import TOPICS
 from robot_client.local_messages import LoopStatus, PolicyReady
+from yam_vam.calibrated_urdf import known_frames
 
 _OF_THE_RUN: Final = ("rig", "instruction", "guidance", "seed", "server")
 
@@ -20,6 +21,24 @@ def notes_of_run(values: Mapping[str, Any], station: Station, ros_time: RosTime)
     facts |= {"station": station.name, "recorded": TOPICS}
     facts |= {key: str(values[key]) for key in _OF_THE_RUN}
     return {"episode": facts, "station": {"json": station.model_dump_json()}}
+
+
+def arms_word(rig: str, station: Station) -> str:
+    """What is behind the rig; what is not real says so."""
+    if rig == "yam" and station.arms is not None and station.arms.bus == "emulated":
+        return 'EMULATED MOTORS (bus = "emulated" in the station file): no real arm is driven'
+    return {
+        "yam": "REAL ARMS, held by their holders",
+        "ros": "whatever drives /joint_commands",
+        "sim": "the SIMULATED station",
+        "ideal": "IDEAL arms that only mirror what they are told",
+    }[rig]
+
+
+def facts_of(rig: str, station: Station) -> dict[str, str]:
+    """For /diagnostics: what moves, and where the frames of the cameras come from."""
+    poses = {f"pose of camera {role}": source for role, source in known_frames(station).items()}
+    return {"arms": arms_word(rig, station), **poses}
 
 
 def readiness(policy: PolicyReady | None, status: LoopStatus | None) -> Iterator[str]:

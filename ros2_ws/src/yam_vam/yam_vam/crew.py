@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from contract.errors import CodecError
+from contract.errors import CodecError, RigError
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, end_all, start_child
@@ -50,33 +50,37 @@ class Crew:
 
     def __init__(self, settings: CrewSettings) -> None:
         self._settings = settings
-        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-ros-", dir=memory_directory()))
+        self._run_dir: Path | None = None
         self._channels: list[Channel] = []
         self._nobody: Channel | None = None
         self._alive_due_s = 0.0
         self._feed: FeedReceiver | None = None
         self._children: dict[str, Child] = {}
-        self._rig_dir = str(self._run_dir) if settings.loop.rig == "ros" else settings.loop.run_dir
+        self._rig_dir = settings.loop.run_dir
 
     @property
     def run_dir(self) -> Path:
-        """Where external trajectories are left for the loop, and the bridge's state for us."""
+        """Where external trajectories are left for the loop, and the bridge's state for us; from `start` on."""
+        if self._run_dir is None:
+            raise RigError("folder of the processes", expected="one that `start` makes", got="not started")
         return self._run_dir
 
     def start(self) -> None:
         """Raises `RigError` when a process cannot be started."""
         settings = self._settings
         settings.logs.mkdir(parents=True, exist_ok=True)
+        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-ros-", dir=memory_directory()))
         loop_end, loop_child = channel_pair()
         between_loop, between_planner = channel_pair()
         self._channels = [loop_end]
         if settings.loop.rig == "ros":
+            self._rig_dir = str(self._run_dir)
             self._start_bridge()
         if settings.planner is None:
             self._nobody = between_planner
         else:
             self._start_planner(settings.planner, between_planner)
-        loop = settings.loop.model_copy(update={"run_dir": self._rig_dir, "external_dir": str(self._run_dir)})
+        loop = settings.loop.model_copy(update={"run_dir": self._rig_dir, "external_dir": str(self.run_dir)})
         self._children["loop"] = self._start("loop_process", loop, loop_child, "--planner-fd", between_loop)
         loop_child.close()
         between_loop.close()
@@ -150,10 +154,11 @@ class Crew:
         if self._feed is not None:
             self._feed.close()
         self._channels, self._nobody, self._feed, self._children = [], None, None, {}
-        shutil.rmtree(self._run_dir, ignore_errors=True)
+        if self._run_dir is not None:
+            shutil.rmtree(self._run_dir, ignore_errors=True)
 
     def _start_planner(self, config: PlannerConfig, between: Channel) -> None:
-        address = f"ipc://{self._run_dir}/feed"
+        address = f"ipc://{self.run_dir}/feed"
         self._feed = FeedReceiver(address)
         self._feed.open()
         end, child = channel_pair()
@@ -165,12 +170,13 @@ class Crew:
 
     def _start_bridge(self) -> None:
         topics = [part for topic in self._settings.joint_topics for part in ("--joint-topic", topic)]
+        rights = ["--realtime"] if self._settings.loop.realtime else []
         ros = ["--ros-args", *self._settings.ros_arguments] if self._settings.ros_arguments else []
-        arguments = ["yam_vam.arms_bridge", "--run-dir", str(self._run_dir), *topics, *ros]
+        arguments = ["yam_vam.arms_bridge", "--run-dir", str(self.run_dir), *topics, *rights, *ros]
         self._children["arms_bridge"] = start_child("arms_bridge", arguments, self._settings.logs, eof=True)
 
     def _start(self, module: str, config: Any, supervisor: Channel, flag: str, peer: Channel) -> Child:
-        path = self._run_dir / f"{module}.json"
+        path = self.run_dir / f"{module}.json"
         write_config(path, config)
         fds = [supervisor.fileno(), peer.fileno()]
         arguments = [f"robot_client.{module}", "--config", str(path), "--supervisor-fd", str(fds[0]), flag, str(fds[1])]

@@ -20,20 +20,19 @@ from robot_client.loop_process import SUPPORTED
 from robot_client.mailbox import MailboxWriter, open_writer
 from robot_client.modes import Mode
 from robot_client.sources.external import MAILBOX, TRAJECTORY_BYTES, pack_trajectory
+from yam_vam.answers import ANSWER_S, Verdict, refused
+from yam_vam.hold_door import HoldDoor
 from yam_vam.topics import RELIABLE, table
 from yam_vam.trajectories import points_of
 
 if TYPE_CHECKING:
     from yam_vam.client import ClientNode
 
-ANSWER_S: Final = 1.0
-"""Longest wait for the loop's answer."""
 _LEADS_TO: Final[dict[PersonAct, frozenset[Mode]]] = {
     "engage": frozenset({Mode.HANDOFF, Mode.POLICY}),
     "replay": frozenset({Mode.HANDOFF, Mode.REPLAY}),
     "teleop": frozenset({Mode.HANDOFF, Mode.TELEOP, Mode.POLICY}),
     "external": frozenset({Mode.HANDOFF, Mode.EXTERNAL}),
-    "hold": frozenset({Mode.HOLD}),
     "release": frozenset({Mode.IDLE}),
     "park": frozenset({Mode.PARK}),
     "home": frozenset({Mode.PARK}),
@@ -43,11 +42,12 @@ _SETS_OFF: Final = frozenset({"engage", "replay", "teleop", "external"})
 
 
 class Doors:
-    """Services and subscriptions of one client node; they exist in every state and answer in every state."""
+    """Services and subscriptions of one client node; they exist and answer in every state, ~/hold at any moment."""
 
     def __init__(self, node: ClientNode) -> None:
         self._node = node
         self._mailbox: MailboxWriter | None = None
+        self._hold = HoldDoor(lambda: node.tell("hold"), lambda: node.status)
         self.counts: Counter[str] = Counter()
         for act, modes in _LEADS_TO.items():
             node.create_service(Trigger, f"~/{act}", partial(self._act, act, modes))
@@ -57,6 +57,14 @@ class Doors:
         external = table()["/external_trajectory"]
         node.create_subscription(external.kind, external.name, self._trajectory, external.qos)
 
+    def open(self) -> None:
+        """From now on ~/hold is answered, whatever the node is busy with."""
+        self._hold.open(self._node)
+
+    def close(self) -> None:
+        """No ~/hold any more."""
+        self._hold.close()
+
     def close_mailbox(self) -> None:
         """The loop that read it is gone."""
         if self._mailbox is not None:
@@ -65,8 +73,7 @@ class Doors:
 
     def _act(self, act: PersonAct, modes: frozenset[Mode], asked: Any, answer: Any) -> Any:
         if act in _SETS_OFF and (why := self._not_yet()):
-            answer.success, answer.message = False, f"{act} refused: {why}"
-            return answer
+            return refused(answer, f"{act} refused: {why}")
         return self._answer(act, "", modes, answer)
 
     def _relax(self, asked: Any, answer: Any) -> Any:
@@ -77,28 +84,11 @@ class Doors:
     def _answer(self, act: PersonAct, text: str, modes: frozenset[Mode], answer: Any) -> Any:
         node = self._node
         node.pump()
-        before = node.status
-        refusals = 0 if before is None else before.counters.get("refused_by_mode", 0)
-        epoch = -1 if before is None else before.epoch
+        verdict = Verdict(node.status, modes)
         if not node.tell(act, text):
-            answer.success, answer.message = False, f"{act} refused: the node is not configured"
-            return answer
-        node.waiting.until(lambda: node.status is not before and self._said(refusals, epoch, modes), ANSWER_S)
-        status = node.status
-        if status is None:
-            answer.success, answer.message = False, "the loop says nothing"
-            return answer
-        refused = status.counters.get("refused_by_mode", 0) > refusals
-        answer.success = Mode(status.mode) in modes and not refused
-        answer.message = status.notes.get("notice", "") if refused else f"{status.mode}: {status.reason}"
-        return answer
-
-    def _said(self, refusals: int, epoch: int, modes: frozenset[Mode]) -> bool:
-        status = self._node.status
-        if status is None:
-            return False
-        done = status.epoch > epoch and Mode(status.mode) in modes
-        return done or status.counters.get("refused_by_mode", 0) > refusals
+            return refused(answer, f"{act} refused: the node is not configured")
+        node.waiting.until(lambda: verdict.said(node.status), ANSWER_S)
+        return verdict.fill(answer, node.status)
 
     def _not_yet(self) -> str:
         if self._node.state != "active":

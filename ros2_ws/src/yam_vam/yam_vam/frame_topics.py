@@ -9,6 +9,7 @@ from rclpy.node import Node
 from contract.station import Station
 from robot_client.episodes.ros_time import RosTime
 from robot_client.rigs.mailbox_frames import MailboxFrames
+from yam_vam.calibrated_urdf import camera_frame
 from yam_vam.camera_info import camera_info
 from yam_vam.images import image_of
 from yam_vam.qos_watch import QosWatch
@@ -50,7 +51,7 @@ class FrameTopics:
                 continue
             self._newest[role] = frame.stamp_ns
             images, infos, info = self._ends[role]
-            message = image_of(frame.image, time_map.of(frame.stamp_ns), f"{role}_camera")
+            message = image_of(frame.image, time_map.of(frame.stamp_ns), camera_frame(role))
             info.header = message.header
             images.publish(message)
             infos.publish(info)

@@ -40,7 +40,7 @@ class ImageTopics:
         self._shelf.open()
         for role, name in topics.items():
             table = role_topic("/{role}/image_raw", role)
-            self._watch.subscribe(name or table.name, table.kind, table.qos, partial(self._came, role), alone=True)
+            self._watch.subscribe(name or table.name, table.kind, table.qos, partial(self.came, role), alone=True)
 
     @property
     def flagged(self) -> int:
@@ -55,7 +55,8 @@ class ImageTopics:
     def kept(self, frame: Frame) -> None:
         """A frame lies in its mailbox; for a bench that wants to know when."""
 
-    def _came(self, role: str, message: Any) -> None:
+    def came(self, role: str, message: Any) -> None:
+        """An image arrived."""
         arrival_ns = time.monotonic_ns()
         if not self.filling:
             return

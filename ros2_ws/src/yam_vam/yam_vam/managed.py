@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from contract.errors import StackError
+from contract.errors import ConfigurationError, StackError
 from yam_vam.parameters import AUTOSTART, Parameter, declare, values_of
 from yam_vam.qos_watch import QosWatch
 
@@ -36,6 +37,10 @@ class ManagedNode(LifecycleNode):
         """Nothing is left to do; the process may end."""
         self.exit_code = 0
         self.watch = QosWatch(self, self.get_logger().error)
+        self.add_on_set_parameters_callback(self._may_change)
+
+    def begin(self) -> None:
+        """For the process: start what must be there in every state. `end` is its other end."""
 
     def up(self, values: dict[str, Any]) -> None:
         """Open everything; no torque, no motion."""
@@ -48,6 +53,9 @@ class ManagedNode(LifecycleNode):
 
     def down(self) -> None:
         """Close everything."""
+
+    def changed(self, name: str, value: Any) -> None:
+        """A parameter that may change at any time is about to have this value."""
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Open, or say why not and stay unconfigured."""
@@ -98,6 +106,23 @@ class ManagedNode(LifecycleNode):
         """Something that this node cannot do without is gone; it is never started again by itself."""
         self.get_logger().fatal(why)
         self.exit_code, self.over = 1, True
+
+    def _may_change(self, asked: list[Any]) -> SetParametersResult:
+        """What is read at configure can be set before it only: a value that nothing follows would be a lie."""
+        own = {parameter.name: parameter for parameter in self.parameters}
+        ours = [(own[one.name], one.value) for one in asked if one.name in own]
+        locked = [one.name for one, _ in ours if not one.changes and self.state != "unconfigured"]
+        if locked:
+            return SetParametersResult(successful=False, reason=f"{', '.join(locked)}: clean the node up first")
+        for one, value in ours:
+            try:
+                one.checked(value)
+            except ConfigurationError as error:
+                return SetParametersResult(successful=False, reason=str(error))
+        for one, value in ours:
+            if one.changes:
+                self.changed(one.name, value)
+        return SetParametersResult(successful=True)
 
     def _close(self) -> None:
         self.state = "unconfigured"

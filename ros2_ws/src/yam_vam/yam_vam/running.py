@@ -86,6 +86,7 @@ def run_node(make: Callable[[Signals], ManagedNode], arguments: Sequence[str] | 
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
+        node.begin()
         _spin(node, executor, signals)
     finally:
         begun_ns = time.monotonic_ns()

@@ -68,6 +68,11 @@ def table() -> dict[str, RosTopic]:
     }
 
 
+def newest_only(qos: QoSProfile) -> QoSProfile:
+    """The same with one message kept: who is driven by a topic wants the newest of it, never a queue of old ones."""
+    return QoSProfile(history=HistoryPolicy.KEEP_LAST, depth=1, reliability=qos.reliability, durability=qos.durability)
+
+
 def role_topic(name: str, role: str) -> RosTopic:
     """The topic of one camera role, as in the table: `role_topic("/{role}/image_raw", "top")`."""
     topic = table()[name]

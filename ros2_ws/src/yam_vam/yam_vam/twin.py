@@ -20,17 +20,19 @@ from contract.errors import RigError, StackError
 from contract.station import Station, load_station
 from robot_client.episodes.ros_time import RosTime, ros_time_now
 from robot_client.mailbox import MailboxWriter, memory_directory, open_writer
-from robot_client.rigs.base import JointReading, Stop
+from robot_client.rigs.base import Stop
 from robot_client.rigs.mailbox_frames import MailboxFrames
 from robot_client.rigs.sim import SimRig
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 from robot_client.twin.topics import COMMAND_BYTES, Command, pack_command, path_of
+from yam_vam.diagnostics import Diagnostics
 from yam_vam.frame_topics import FrameTopics
 from yam_vam.joint_states import message_of, part_of, vector_of
 from yam_vam.managed import ManagedNode
 from yam_vam.parameters import STATION, Parameter
 from yam_vam.running import run_node
-from yam_vam.topics import table
+from yam_vam.topics import newest_only, table
+from yam_vam.twin_joints import JointBeat
 
 PARAMETERS: Final = (
     STATION,
@@ -54,8 +56,9 @@ class TwinNode(ManagedNode):
         self._rig: SimRig | None = None
         self._frames: FrameTopics | None = None
         self._command: MailboxWriter | None = None
-        self._beats: list[Any] = []
-        self._newest_joints_ns = 0
+        self._joints: JointBeat | None = None
+        self._diagnostics: Diagnostics | None = None
+        self._timer: Any = None
         self.refused = 0
         for name, how in (("hold", Stop.HOLD), ("relax", Stop.RELAX)):
             self.create_service(Trigger, f"~/{name}", lambda asked, answer, how=how: self._person(how, answer))
@@ -74,32 +77,38 @@ class TwinNode(ManagedNode):
         self._rig = SimRig(self._run_dir, ())
         self._command = open_writer(path_of(self._run_dir, "command"), COMMAND_BYTES)
         self._open_topics(station, self._run_dir, ros_time_now(), values["joint_hz"])
+        self._diagnostics = Diagnostics(self, self._report)
 
     def arm(self) -> None:
         """Publish, and take commands."""
-        if self._frames is not None:
-            self._frames.going = True
+        self._publish(True)
 
     def disarm(self) -> None:
         """Hold; commands count no more."""
-        if self._frames is not None:
-            self._frames.going = False
+        self._publish(False)
         self._stop(Stop.HOLD)
 
     def down(self) -> None:
         """Park, end the simulation, close the topics."""
-        for timer in self._beats:
-            self.destroy_timer(timer)
-        self._beats = []
-        for part in (self._rig, self._frames, self._command):
+        if self._timer is not None:
+            self.destroy_timer(self._timer)
+        if self._joints is not None:
+            self._joints.stop()
+        self._timer = self._joints = None
+        for part in (self._diagnostics, self._rig, self._frames, self._command):
             if part is not None:
                 part.close()
-        self._rig = self._frames = self._command = None
+        self._diagnostics = self._rig = self._frames = self._command = None
         if self._twin is not None:
             self._twin.close(park=not self.told_to_end(), timeout_s=PARK_S)
             self._twin = None
         if self._run_dir is not None and not self._kept:
             shutil.rmtree(self._run_dir, ignore_errors=True)
+
+    def _publish(self, going: bool) -> None:
+        for part in (self._frames, self._joints):
+            if part is not None:
+                part.going = going
 
     def _wait(self, twin: TwinHandle) -> None:
         until_s = time.monotonic() + START_S
@@ -115,22 +124,16 @@ class TwinNode(ManagedNode):
         topics = table()
         states, commands = topics["/joint_states"], topics["/joint_commands"]
         joints = self.watch.advertise(states.name, states.kind, states.qos, alone=True)
-        self.watch.subscribe(commands.name, commands.kind, commands.qos, self._commanded, alone=True)
-        roles = [camera.role for camera in station.cameras]
-        self._frames = FrameTopics(self, station, MailboxFrames(run_dir, roles))
+        self.watch.subscribe(commands.name, commands.kind, newest_only(commands.qos), self._commanded, alone=True)
+        self._frames = FrameTopics(self, station, MailboxFrames(run_dir, [camera.role for camera in station.cameras]))
         self._frames.open(self.watch, ros_time)
-        self._beats = [
-            self.create_timer(1.0 / joint_hz, lambda: self._publish_joints(joints, ros_time)),
-            self.create_timer(1.0, self._look_after),
-        ]
-
-    def _publish_joints(self, publisher: Any, ros_time: RosTime) -> None:
-        if self.state != "active" or self._rig is None:
-            return
-        reading = self._reading(self._rig)
-        if reading is not None and reading.stamp_ns > self._newest_joints_ns:
-            self._newest_joints_ns = reading.stamp_ns
-            publisher.publish(message_of(reading.positions, ros_time.of(reading.stamp_ns)))
+        self._joints = JointBeat(
+            SimRig(run_dir, ()).joints,
+            lambda reading: joints.publish(message_of(reading.positions, ros_time.of(reading.stamp_ns))),
+            joint_hz,
+        )
+        self._joints.start()
+        self._timer = self.create_timer(1.0, self._look_after)
 
     def _commanded(self, message: Any) -> None:
         """A whole command by name, or nothing at all."""
@@ -157,13 +160,18 @@ class TwinNode(ManagedNode):
     def _look_after(self) -> None:
         if self._twin is not None and not self._twin.alive():
             self.fail("the simulation ended by itself; see its log")
+        elif self._joints is not None and not self._joints.alive():
+            self.fail("the thread that publishes joints ended by itself; its last words are above")
 
-    @staticmethod
-    def _reading(rig: SimRig) -> JointReading | None:
-        try:
-            return rig.joints()
-        except RigError:
-            return None
+    def _report(self) -> tuple[bool, str, dict[str, object]]:
+        """How far the job on the table is, as the simulation itself judges it."""
+        status = self._twin.status() if self._twin is not None else None
+        if status is None:
+            return False, "SIMULATED station, not running", {}
+        done = "done" if status.success else status.misplaced or f"not done, {status.phase}"
+        values = {"arms": status.state, "time_s": f"{status.time_s:.1f}", "late periods skipped": status.overruns}
+        text = f"SIMULATED station: {status.instruction}: {done}"
+        return True, text, {**values, "commands refused": self.refused, **self.watch.troubles}
 
 
 def main() -> int:

@@ -44,13 +44,17 @@ def main() -> int:
 
 
 def _measure(plan: Plan) -> dict[str, Any]:
+    came = images_by_topic(plan)
+    print(f"images that came {came.count} of {came.sent}", flush=True)
     result: dict[str, Any] = {
         "what": "added by ROS, milliseconds; Fast DDS, all processes on one host",
         "cameras": f"3 x {plan.width}x{plan.height} at {plan.rate_hz:g} Hz",
         "cpu": platform.processor() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
         "load_average": os.getloadavg()[0],
-        "camera_topic_to_mailbox_ms": _row("camera topic -> mailbox", images_by_topic(plan)),
+        "images_sent": came.sent,
+        "images_lost": came.sent - came.count,
+        "camera_topic_to_mailbox_ms": _row("camera topic -> mailbox", came.delays_ns),
         "mailbox_without_ros_ms": _row("mailbox without ROS", images_without_ros(plan)),
         "command_to_topic_ms": _row("loop's command -> topic", commands_by_topic(plan)),
     }

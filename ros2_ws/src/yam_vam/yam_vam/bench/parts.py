@@ -70,19 +70,30 @@ def _running(command: list[str], **options: Any) -> Any:
         process.wait(5)
 
 
-def images_by_topic(plan: Plan) -> list[int]:
-    """Nanoseconds from just before `publish` in one process to the mailbox of another, where the planner reads."""
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of the images: delays [ns], how many, and how many there were from the first that came to the last."""
+
+    delays_ns: list[int]
+    count: int
+    sent: int
+
+
+def images_by_topic(plan: Plan) -> Came:
+    """From just before `publish` in one process to the mailbox of another, where the planner reads."""
     node, time_map = Node("bench_cameras"), ros_time_now()
-    delays: list[int] = []
     with tempfile.TemporaryDirectory(dir=memory_directory()) as folder:
         topics = _Timed(QosWatch(node, print), print, plan.cameras, Path(folder), time_map)
-        topics.delays = delays
+        topics.numbers = {camera.role: [] for camera in plan.cameras}
+        topics.delays = []
         topics.open({camera.role: "" for camera in plan.cameras})
         with _running(plan.talker(time_map.offset_ns, plan.seconds + 2.0)) as talker:
             _spin(node, lambda: talker.poll() is not None, plan.seconds + START_S)
         topics.close()
     node.destroy_node()
-    return delays[3 * int(plan.rate_hz) :]
+    numbers = [found for found in topics.numbers.values() if found]
+    sent = sum(found[-1] - found[0] + 1 for found in numbers)
+    return Came(topics.delays[3 * int(plan.rate_hz) :], sum(map(len, numbers)), sent)
 
 
 def images_without_ros(plan: Plan) -> list[int]:
@@ -139,9 +150,14 @@ def lateness(plan: Plan, with_images: bool) -> list[int]:
 
 
 class _Timed(ImageTopics):
-    """Notes how old each image is once it lies in the mailbox."""
+    """Notes how old each image is once it lies in the mailbox, and its number."""
 
     delays: list[int]
+    numbers: dict[str, list[int]]
+
+    def came(self, role: str, message: Any) -> None:
+        self.numbers[role].append(int(message.header.frame_id))
+        super().came(role, message)
 
     def kept(self, frame: Frame) -> None:
         self.delays.append(time.monotonic_ns() - frame.stamp_ns)

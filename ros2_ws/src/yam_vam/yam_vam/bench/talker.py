@@ -20,7 +20,7 @@ from yam_vam.topics import role_topic
 
 
 def main() -> int:
-    """Publish until the time is over. Stamps are taken just before `publish`."""
+    """Publish until the time is over. Stamps are taken just before `publish`; the frame id is the image's number."""
     parser = argparse.ArgumentParser(prog="python -m yam_vam.bench.talker")
     for name, kind in (("seconds", float), ("width", int), ("height", int), ("rate", float), ("ros-offset-ns", int)):
         parser.add_argument(f"--{name}", type=kind, required=True)
@@ -37,7 +37,7 @@ def main() -> int:
     while time.monotonic() < until_s:
         pacer.wait()
         for role in roles:
-            ends[role].publish(image_of(images[number % 8], ros_time.of(time.monotonic_ns()), role))
+            ends[role].publish(image_of(images[number % 8], ros_time.of(time.monotonic_ns()), str(number)))
         number += 1
     node.destroy_node()
     rclpy.try_shutdown()
