@@ -110,3 +110,10 @@ def start_child(name: str, module_args: Sequence[str], logs: Path, fds: Sequence
             start_new_session=True,
         )
     return Child(name, log, process)
+
+
+def start_server(bundle: Path, logs: Path) -> Child:
+    """A policy server on a free port; `READY address` is in its log once it answers. Ends when we do."""
+    args = ["policy_server", "serve", "--bundle", str(bundle), "--bind", "tcp://127.0.0.1:0"]
+    # One thread: the other core is the loop's and the twin's.
+    return start_child("policy_server", [*args, "--threads", "1", "--stop-with-stdin"], logs, eof=True)

@@ -10,27 +10,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from contract.errors import CodecError, RigError
+from contract.errors import RigError
 from contract.station import load_station
-from robot_client import local_codec
 from robot_client.cameras.start import Cameras
-from robot_client.channel import Channel, channel_pair
-from robot_client.demo.children import Child, end_all, start_child
+from robot_client.demo.children import Child, end_all, start_server
 from robot_client.demo.choice import choice_of
+from robot_client.demo.conversation import Conversation
 from robot_client.demo.recording import END_S as RECORDER_S
 from robot_client.demo.recording import Recording
+from robot_client.demo.robot_side import RobotSide, RobotSideParts
 from robot_client.demo.settings import RunSettings
 from robot_client.holder.start import held_arms
 from robot_client.inject.rehearsal import Rehearsal
-from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, PolicyReady
+from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PolicyReady
 from robot_client.mailbox import memory_directory
-from robot_client.process_config import LoopConfig, PlannerConfig, write_config
 from robot_client.teleop.side import LeaderSide
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
 START_S: Final = 60.0
 """Longest wait for one process to be ready: a cold disk loads libraries slowly."""
-_MOST_MESSAGES: Final = 200
 _POLL_S: Final = 0.02
 _LAST_S: Final = 0.1
 _END_S: Final = 0.7
@@ -53,7 +51,7 @@ class Processes:
         self.leader_kind = settings.leader
         """Set before `start`: a keyboard leads only where somebody can type."""
         self.address = settings.server
-        self._channels: list[Channel] = []
+        self._conversation = Conversation(say)
         self._recording: Recording | None = None
         self._station = load_station(settings.station)
         self._choice = choice_of(settings.cameras, self._station, settings.rig)
@@ -84,7 +82,7 @@ class Processes:
         self.logs.mkdir(parents=True, exist_ok=True)
         if self._settings.bundle is not None:
             self._say(f"starting the policy server with {self._settings.bundle}")
-            self.server = self._start_server(self._settings.bundle)
+            self.server = start_server(self._settings.bundle, self.logs)
         if self._settings.rig == "sim":
             self._say("starting the twin")
             self.twin = start_twin(self.run_dir, self._twin_arguments())
@@ -111,21 +109,11 @@ class Processes:
 
     def messages(self) -> Iterator[LocalMessage]:
         """What loop and planner have sent since the last call."""
-        for channel in self._channels:
-            for _ in range(_MOST_MESSAGES):
-                try:
-                    message = local_codec.receive(channel)
-                except CodecError as error:
-                    self._say(str(error))
-                    continue
-                if message is None:
-                    break
-                yield message
+        return self._conversation.messages()
 
     def tell(self, act: PersonAct, text: str = "") -> None:
         """Passes a person's act on to the loop."""
-        if self._channels:
-            local_codec.send(self._channels[0], PersonEvent(act, text))
+        self._conversation.tell(act, text)
         if act == "engage":
             self._rehearsal.engaged()
 
@@ -187,8 +175,7 @@ class Processes:
             self._say("the recorder is still writing; it closes the episode by itself")
         for message in self.messages():
             take(message)
-        for channel in self._channels:
-            channel.close()
+        self._conversation.close()
         if self._run_dir is not None:
             shutil.rmtree(self._run_dir, ignore_errors=True)
         return ended
@@ -199,11 +186,6 @@ class Processes:
         self.twin.close(park=park, timeout_s=timeout_s)
         with suppress(OSError):  # no log of the twin, or no room for it
             shutil.copy(self.run_dir / "twin.log", self.logs / "twin.log")
-
-    def _start_server(self, bundle: Path) -> Child:
-        args = ["policy_server", "serve", "--bundle", str(bundle), "--bind", "tcp://127.0.0.1:0"]
-        # One thread: the other core is the loop's and the twin's.
-        return start_child("policy_server", [*args, "--threads", "1", "--stop-with-stdin"], self.logs, eof=True)
 
     def _twin_arguments(self) -> TwinArguments:
         settings = self._settings
@@ -220,50 +202,21 @@ class Processes:
         common: dict[str, Any] = {"station": settings.station, "rig": settings.rig, "run_dir": self.rig_dir}
         if self._cameras is not None:
             common["frames_dir"] = str(self.run_dir)
-        common |= self._rehearsal.config(self.run_dir)
-        leader = self.leader.config if self.leader is not None else {}
-        loop_config = LoopConfig(
-            **common, **leader, instruction=settings.instruction, seed=settings.seed, guidance=settings.guidance
+        parts = RobotSideParts(
+            settings=settings,
+            run_dir=self.run_dir,
+            logs=self.logs,
+            address=self.address,
+            common=common | self._rehearsal.config(self.run_dir),
+            leader=self.leader.config if self.leader is not None else {},
+            roles=self._choice.roles,
+            recording=self._recording,
         )
-        loop_end, loop_child = channel_pair()
-        planner_end, planner_child = channel_pair()
-        between_loop, between_planner = channel_pair()
-        self._channels = [loop_end, planner_end]
-        if self._recording is not None:
-            self._channels.append(self._recording.supervisor_end)
-        if settings.policy:
-            planner_config = self._planner_config(common)
-            self.planner = self._start("planner", planner_config, planner_child, "--loop-fd", between_planner)
-        else:
-            self._channels.append(between_planner)  # nobody plans; the loop must not think that its planner died
-        self.loop = self._start("loop_process", loop_config, loop_child, "--planner-fd", between_loop)
-        for end in (loop_child, planner_child, between_loop, *((between_planner,) if settings.policy else ())):
-            end.close()
-        if self._recording is not None:
-            self._recording.loop_started()
-
-    def _planner_config(self, common: dict[str, Any]) -> PlannerConfig:
-        keys = self._settings.keys
-        return PlannerConfig(
-            **common,
-            server=self.address,
-            session=f"robot-{self.run_dir.name[-8:]}",
-            cameras=dict(self._choice.roles),
-            keys="" if keys is None else str(keys.absolute()),
-            recorder=self.recorder_address,
-        )
-
-    def _start(
-        self, module: str, config: LoopConfig | PlannerConfig, supervisor: Channel, peer_flag: str, peer: Channel
-    ) -> Child:
-        path = self.run_dir / f"{module}.json"
-        write_config(path, config)
-        fds = [supervisor.fileno(), peer.fileno()]
-        args = [f"robot_client.{module}", "--config", str(path), "--supervisor-fd", str(fds[0]), peer_flag, str(fds[1])]
-        if self._recording is not None and isinstance(config, LoopConfig):
-            fds.append(self._recording.loop_end.fileno())
-            args += ["--recorder-fd", str(fds[-1])]
-        return start_child(module.removesuffix("_process"), args, self.logs, fds)
+        side = RobotSide()
+        try:
+            parts.start(side)
+        finally:
+            self.loop, self.planner, self._conversation.channels = side.loop, side.planner, side.channels
 
     def _last_words(self) -> str:
         words = [child.tail().splitlines()[-1:] for child in (self.planner, self.loop) if child is not None]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from robot_client.channel import channel_pair
+from contract.errors import RigError
+from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, start_child
 from robot_client.demo.settings import RunSettings
 from robot_client.process_config import RecorderConfig, write_config
@@ -17,26 +19,45 @@ END_S: Final = 1.5
 """Wait for it to close the file; on a slow disk it goes on by itself, at most 20 s, and is never cut off."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Started:
+    child: Child
+    loop_end: Channel
+    supervisor_end: Channel
+
+
 class Recording:
-    """`address` is for the planner, `loop_end` for the loop, `supervisor_end` has its statuses."""
+    """`address` is for the planner, `loop_end` for the loop, `supervisor_end` has its statuses. Nothing runs before
+    `start`."""
 
     def __init__(self, settings: RunSettings, directory: Path, run_dir: Path) -> None:
         self._settings, self._directory, self._run_dir = settings, directory, run_dir
         self.address = f"ipc://{run_dir}/recorder"
-        self._child: Child | None = None
-        self.loop_end, self._loop_child = channel_pair()
-        self.supervisor_end, self._supervisor_child = channel_pair()
+        self._running: _Started | None = None
+
+    @property
+    def loop_end(self) -> Channel:
+        """Raises `RigError` before `start`, as `supervisor_end` does."""
+        return self._started().loop_end
+
+    @property
+    def supervisor_end(self) -> Channel:
+        """Where the recorder reports."""
+        return self._started().supervisor_end
 
     def start(self, logs: Path) -> str:
         """The episode's folder, once its file is open. Raises `RigError` with the recorder's word when it is not."""
         path = self._run_dir / "recorder.json"
         write_config(path, self._config())
-        fds = (self._supervisor_child.fileno(), self._loop_child.fileno())
+        loop_end, loop_child = channel_pair()
+        supervisor_end, supervisor_child = channel_pair()
+        fds = (supervisor_child.fileno(), loop_child.fileno())
         args = ["--config", str(path), "--supervisor-fd", str(fds[0]), "--loop-fd", str(fds[1])]
-        self._child = start_child("recorder", ["robot_client.episodes", *args], logs, fds)
-        self._loop_child.close()
-        self._supervisor_child.close()
-        return self._child.wait_for_line("RECORDING ", START_S).removeprefix("RECORDING ")
+        child = start_child("recorder", ["robot_client.episodes", *args], logs, fds)
+        self._running = _Started(child, loop_end, supervisor_end)
+        loop_child.close()
+        supervisor_child.close()
+        return child.wait_for_line("RECORDING ", START_S).removeprefix("RECORDING ")
 
     def loop_started(self) -> None:
         """The loop has its end; ours would keep the recorder waiting for ever."""
@@ -44,7 +65,12 @@ class Recording:
 
     def end(self, timeout_s: float = END_S) -> bool:
         """Whether it ended in time."""
-        return self._child is None or self._child.wait(timeout_s)
+        return self._running is None or self._running.child.wait(timeout_s)
+
+    def _started(self) -> _Started:
+        if self._running is None:
+            raise RigError("recorder", expected="one that was started", got="none")
+        return self._running
 
     def _config(self) -> RecorderConfig:
         settings = self._settings

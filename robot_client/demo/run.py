@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from functools import partial
 from typing import Final
 
 from rich.console import Console
 
-from contract.station import load_station
-from robot_client.clock import MonotonicClock
-from robot_client.demo.controls import Controls
 from robot_client.demo.deadline import Deadline
 from robot_client.demo.drawing import Drawing
 from robot_client.demo.filming import Filming
 from robot_client.demo.history import History
+from robot_client.demo.imagining import watcher_of
 from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.operator import Operator
 from robot_client.demo.processes import Processes
+from robot_client.demo.run_facts import run_facts
+from robot_client.demo.run_log import RunLog
 from robot_client.demo.settings import RunSettings
 from robot_client.demo.shown import Shown
 from robot_client.demo.view import Seen, line
 from robot_client.demo.watcher import Watcher
-from robot_client.episodes.feed import FeedSender
-from robot_client.link.policy_link import PolicyLink
-from robot_client.local_messages import (
-    LocalMessage,
-    LoopStatus,
-    PlanFailure,
-    PolicyReady,
-    RecorderStatus,
-    ReplanRecord,
-)
-from robot_client.process_config import RigConfig
-from robot_client.rigs.choose import make_rig
-from robot_client.teleop.side import present, required
-from robot_client.terminal_keys import TerminalKeys
+from robot_client.local_messages import LoopStatus, PolicyReady, RecorderStatus
 
 STEP_S: Final = 0.1
 PROCESSES_S: Final = 2.3
@@ -53,44 +40,42 @@ class Run:
 
     def __init__(self, settings: RunSettings, interrupt: Interrupt, console: Console) -> None:
         self._settings, self._interrupt, self._console = settings, interrupt, console
-        self.history = History(settings.instruction)
-        self.seen = Seen("starting", "", settings.instruction, seconds=settings.seconds or None)
-        self.final: LoopStatus | None = None
+        self._log = RunLog(settings.instruction, settings.seconds, self._say_trouble)
         self.success = False
         self.stopped = ""
         """Mode and reason when the loop stopped before the run was over."""
-        self.recorded: RecorderStatus | None = None
         self._processes = Processes(settings, self._say)
         self._watcher: Watcher | None = None
         self._filming = Filming(settings.out / "twin.mp4", self._say_trouble)
         self._deadline = Deadline(lambda: interrupt.asked_s)
         self.drawing = Drawing(self._deadline.patience_s)
         self._policy: PolicyReady | None = None
-        self._keys = TerminalKeys()
-        self._controls = Controls(self._processes.tell, settings.policy, leader=False)
+        self._operator = Operator(settings, interrupt, self._log.seen)
+
+    @property
+    def history(self) -> History:
+        """Of ticks, replans and failures."""
+        return self._log.history
+
+    @property
+    def seen(self) -> Seen:
+        """What the view shows."""
+        return self._log.seen
+
+    @property
+    def final(self) -> LoopStatus | None:
+        """The loop's last word; None when it had none."""
+        return self._log.final
+
+    @property
+    def recorded(self) -> RecorderStatus | None:
+        """The recorder's last word; None when nothing was recorded."""
+        return self._log.recorded
 
     @property
     def facts(self) -> dict[str, str]:
         """Name and value of what the run was, for the report."""
-        settings, policy = self._settings, self._policy
-        info = self._watcher.info if self._watcher else None
-        return {
-            "policy": f"{policy.model_id}{'' if policy.trained else ' (untrained)'}" if policy else "none",
-            "engine": policy.engine_id if policy else "none",
-            "runs on": info.runs_on if info else "",
-            "TR calibration": info.calibration if info else "",
-            "guidance": settings.guidance,
-            "station": f"{settings.station}, rig {settings.rig}, seed {settings.seed}",
-            "injected faults": settings.inject or "none",
-            "modes": ", ".join(self.history.modes),
-            "stopped early": self.stopped or "no",
-            "task succeeded": "yes" if self.success else "no",
-            "failed requests": str(len(self.history.failures)),
-            "imagined clips": str(self._watcher.answered if self._watcher else 0),
-            "trouble with imagining": self.imagining_trouble or "none",
-            "ticks in POLICY without a row": str(self.history.unplanned_ticks()),
-            "ticks on a chunk that no server answered": str(self.history.unanswered_ticks()),
-        }
+        return run_facts(self._settings, self.history, self._policy, self._watcher, self.stopped, self.success)
 
     @property
     def imagining_trouble(self) -> str:
@@ -106,7 +91,7 @@ class Run:
 
     def conduct(self) -> None:
         """The run. Raises `StackError` when something does not start or dies."""
-        with nullcontext() if self._settings.headless else self._keys:
+        with self._operator.keys:
             try:
                 self._interrupt.starting()
                 self._start()
@@ -115,57 +100,21 @@ class Run:
                 self._end()
 
     def _start(self) -> None:
-        self._choose_leader()
+        self._operator.choose_leader(self._processes)
         self._processes.start()
-        self._policy = self._processes.wait_ready(self._take)
+        self._policy = self._processes.wait_ready(self._log.take)
         self.seen.notice = self.notice
         self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}" if self._policy else "no policy"
         self._console.print(self.seen.banner, highlight=False)
         if self.notice:
             self._console.print(self.notice, style="bold red", highlight=False)
         if self._settings.imagine_every_s > 0:
-            self._start_watcher()
+            self._watcher = watcher_of(self._settings, self._processes)
+            self._watcher.start()
         self._interrupt.running()
         if self._policy is not None:
             self._processes.tell("engage")
         self.drawing.start()  # not when the end has come: loading it takes seconds on a busy machine
-
-    def _choose_leader(self) -> None:
-        settings = self._settings
-        choose = present if settings.policy else required
-        kind = choose(settings.leader, self._keys.present, load_station(settings.station))
-        self._processes.leader_kind = kind
-        self._controls = Controls(self._processes.tell, settings.policy, leader=kind is not None)
-
-    def _obey_keys(self) -> None:
-        """Passes on what a person typed; a sign of life goes with it, so a screen that hangs is noticed."""
-        side = self._processes.leader
-        self._controls.jog = side.press if side is not None and side.kind == "keyboard" else None
-        for key in self._keys.take():
-            self._controls.press(key)
-        if self._controls.ended:
-            self._interrupt.ask()
-        self.seen.keys = self._controls.help if self._keys.present else ""
-        self._processes.tell("alive")
-
-    def _take_over(self) -> None:
-        """Without a policy and without keys the leader is handed the arms as soon as it can have them."""
-        status = self.seen.status
-        if not self._settings.policy and not self._keys.present and status is not None and status.mode == "IDLE":
-            self._processes.tell("teleop")
-
-    def _start_watcher(self) -> None:
-        settings = self._settings
-        station = load_station(settings.station)
-        config = RigConfig(station=settings.station, rig=settings.rig, run_dir=self._processes.rig_dir)
-        session = f"watcher-{self._processes.run_dir.name[-8:]}"
-        link = PolicyLink(self._processes.address, session, frozenset(camera.role for camera in station.cameras))
-        rig = make_rig(config, station, MonotonicClock())
-        feed = self._processes.recorder_address
-        recorder = FeedSender(feed, counted=False) if feed else None
-        every_s = settings.imagine_every_s
-        self._watcher = Watcher(link, rig, station, session, settings.instruction, every_s, recorder)
-        self._watcher.start()
 
     def _watch(self) -> None:
         begun_s = time.monotonic()
@@ -173,9 +122,9 @@ class Run:
         with self._shown() as show:
             tick = 0
             while not self._interrupt.asked and time.monotonic() < over_s:
-                self._obey_keys()
+                self._operator.act(self._processes)
                 self._collect()
-                self._take_over()
+                self._operator.take_over(self._processes)
                 self.seen.elapsed_s = time.monotonic() - begun_s
                 show()
                 over_s = min(over_s, self._early_end_s())
@@ -186,7 +135,7 @@ class Run:
         """When to end before the time is up: soon after success, or when the loop stopped by itself. With a person at
         the keys a HOLD ends nothing: they resume, take over or park."""
         now_s, status = time.monotonic(), self.seen.status
-        attended = self._keys.present and status is not None and status.mode == "HOLD"
+        attended = self._operator.present and status is not None and status.mode == "HOLD"
         if status is not None and status.mode in STOPPED and not self.stopped and not attended:
             self.stopped = f"{status.mode}: {status.reason}"
         if self.success:
@@ -195,7 +144,7 @@ class Run:
 
     def _collect(self) -> None:
         for message in self._processes.messages():
-            self._take(message)
+            self._log.take(message)
         self._processes.misbehave()
         self._processes.require_running()
         twin = self._processes.twin
@@ -212,28 +161,6 @@ class Run:
     def _caption(self) -> str:
         return f"{self._settings.instruction}  |  {line(self.seen).strip()}"
 
-    def _take(self, message: LocalMessage) -> None:
-        self.history.add(message)
-        seen = self.seen
-        if isinstance(message, LoopStatus):
-            seen.status = message
-            self.final = message if message.finished else self.final
-        elif isinstance(message, ReplanRecord):
-            seen.replan = message
-            seen.replans += 1
-            seen.rate_hz = self.history.replan_rate_hz()
-            seen.branch_counts = self.history.branch_counts()
-        elif isinstance(message, PlanFailure):
-            seen.failure = message.text
-        elif isinstance(message, RecorderStatus):
-            self._recorder_says(message)
-
-    def _recorder_says(self, status: RecorderStatus) -> None:
-        """Trouble with the recording never stops the arms; it is said at once, and at the end."""
-        if status.trouble and (self.recorded is None or not self.recorded.trouble):
-            self._say_trouble(f"recording: {status.trouble}")
-        self.recorded = status
-
     def _end(self) -> None:
         self._interrupt.running()
         self._deadline.begin()
@@ -249,11 +176,11 @@ class Run:
         while self._loop_runs() and self._deadline.left_s(reserve_s=PROCESSES_S) > 0.0:
             self._processes.tell("alive")
             for message in self._processes.messages():
-                self._take(message)
+                self._log.take(message)
             time.sleep(0.02)
         for message in self._processes.messages():
-            self._take(message)
-        self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._take)
+            self._log.take(message)
+        self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._log.take)
         if self._watcher is not None:
             self._watcher.wait(self._deadline.left_s(GOODBYE_S, REPORT_S))
         self._filming.close()

@@ -18,15 +18,12 @@ from robot_client.link import greeting
 from robot_client.link.budgets import Budgets
 from robot_client.link.causes import Cause, no_session
 from robot_client.link.counters import LinkCounters
+from robot_client.link.pulse import Pulse
 from robot_client.link.transport import NEVER_NS, Transport
 
 LinkState = Literal["CLOSED", "CONNECTING", "READY", "SILENT", "REFUSED"]
 
 _log = logging.getLogger("robot_client.link")
-_HELLO_NS: Final = 400_000_000
-"""Between two hellos while the server says nothing; longer than its 300 ms for a probe."""
-_BUSY_NS: Final = 100_000_000
-"""Between two hellos while the server loads."""
 _UNASKED: Final = 0
 
 
@@ -53,11 +50,11 @@ class Connection:
         """When the message in hand came out of the socket, before it was decoded."""
         self.generation = 0
         """Raised whenever requests of before can no longer be answered."""
-        self._roles, self._budgets, self._counters, self._clock = roles, budgets, counters, clock
+        self._roles, self._counters, self._clock = roles, counters, clock
+        self._pulse = Pulse(budgets)
         self._instance = greeting.new_instance()
         self._transport = Transport(address, keys, clock)
-        self._last_id = self._hello_id = self._pings = 0
-        self._heard_ns = self._hello_due_ns = self._ping_due_ns = 0
+        self._last_id = self._hello_id = 0
 
     def open(self) -> None:
         """Begin to connect, or begin again after a refusal."""
@@ -126,7 +123,7 @@ class Connection:
             yield envelope
 
     def _heard(self) -> None:
-        self._heard_ns = self._clock()
+        self._pulse.heard(self._clock())
         if self.state == "SILENT":
             self.state = "READY"
             _log.info("%s answers again", self.address)
@@ -142,7 +139,7 @@ class Connection:
             self._take_welcome(verdict.info)
         elif verdict.code == "busy":
             self._transport.cause = "busy"
-            self._hello_due_ns = self._clock() + _BUSY_NS
+            self._pulse.hello_later(self._clock())
         else:
             self._refuse(from_wire(verdict.code, verdict.what, verdict.expected, verdict.got, verdict.remedy))
 
@@ -173,28 +170,27 @@ class Connection:
             self._beat(now_ns)
 
     def _insist(self, now_ns: int) -> None:
-        if self._may_say_hello() and now_ns >= self._hello_due_ns:
+        if self._may_say_hello() and now_ns >= self._pulse.hello_due_ns:
             self._hello_id = self.next_id()
             self._say(greeting.hello(self.session, self._instance), self._hello_id)
-            self._hello_due_ns = now_ns + _HELLO_NS
+            self._pulse.hello_said(now_ns)
         if now_ns > self._giving_up_ns():
             self._give_up(self._transport.cause)
 
     def _beat(self, now_ns: int) -> None:
-        if now_ns >= self._ping_due_ns:
-            self._pings += 1
-            self._say(Ping(self.session, self._pings), self.next_id())
-            self._ping_due_ns = now_ns + int(self._budgets.heartbeat_ms * 1e6)
+        number = self._pulse.ping(now_ns)
+        if number is not None:
+            self._say(Ping(self.session, number), self.next_id())
         if now_ns > self._giving_up_ns():
             self._give_up("shaken")
-        elif self.state == "READY" and now_ns - self._heard_ns > self._budgets.silent_ms * 1e6:
+        elif self.state == "READY" and self._pulse.silent(now_ns):
             self.state = "SILENT"
             _log.warning("%s is silent", self.address)
 
     def _say_hello_again(self) -> None:
         """The server does not know us on this connection (it is new, or the server is)."""
         self._lose()
-        self._hello_due_ns = 0
+        self._pulse.hello_due_ns = 0
         self._insist(self._clock())
 
     def _give_up(self, cause: Cause) -> None:
@@ -214,12 +210,13 @@ class Connection:
         return self._transport.cause in ("shaken", "busy")
 
     def _giving_up_ns(self) -> int:
-        """When a socket on which nothing is heard is replaced."""
-        return max(self._transport.opened_ns, self._heard_ns) + int(3e6 * self._budgets.silent_ms)
+        return self._pulse.giving_up_ns(self._transport.opened_ns)
 
     def _next_due_ns(self) -> int:
         if self.state in ("CLOSED", "REFUSED") or not self._transport.has_socket:
             return NEVER_NS
         if self.state == "CONNECTING":
-            return min(self._giving_up_ns(), self._hello_due_ns) if self._may_say_hello() else self._giving_up_ns()
-        return self._ping_due_ns
+            return (
+                min(self._giving_up_ns(), self._pulse.hello_due_ns) if self._may_say_hello() else self._giving_up_ns()
+            )
+        return self._pulse.ping_due_ns

@@ -9,9 +9,9 @@ from typing import Any, Final
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
+from contract.curve_keys import use_client_keys
 from contract.wire import MAX_ARRAY_BYTES, MAX_ARRAYS, Buffer
 from robot_client.link.causes import Cause
-from robot_client.link.client_keys import use_keys
 
 _KEPT_FRAMES: Final = MAX_ARRAYS + 2
 _QUEUED_MESSAGES: Final = 6
@@ -87,7 +87,7 @@ def open_dealer(context: zmq.Context, address: str, keys: Path | None) -> Dealer
     socket.sndhwm = socket.rcvhwm = _QUEUED_MESSAGES
     socket.ipv6 = "[" in address
     if keys is not None:
-        use_keys(socket, keys)
+        use_client_keys(socket, keys)
     monitor = socket.get_monitor_socket(sum(_MEANING))
     socket.connect(address)
     return Dealer(socket, monitor)

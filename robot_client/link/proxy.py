@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from contract.errors import LinkError
+
 _CHUNK_BYTES: Final = 1 << 16
 _TURN_S: Final = 0.02
 _BACKLOG_CHUNKS: Final = 64
@@ -46,7 +48,7 @@ class TcpProxy:
         self.weather = Weather()
         self.target = target
         """Where new connections lead; may be changed at any time."""
-        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._listener: socket.socket | None = None
         self._lanes: list[_Lane] = []
         self._cut = threading.Event()
         self._stop = threading.Event()
@@ -55,10 +57,11 @@ class TcpProxy:
     @property
     def address(self) -> str:
         """Where clients connect to."""
-        return f"tcp://127.0.0.1:{self._listener.getsockname()[1]}"
+        return f"tcp://127.0.0.1:{self._listening().getsockname()[1]}"
 
     def start(self) -> None:
-        """Begin to forward."""
+        """Take a port and begin to forward."""
+        self._listener = socket.create_server(("127.0.0.1", 0))
         self._thread.start()
 
     def cut(self) -> None:
@@ -77,14 +80,20 @@ class TcpProxy:
                 self._cut.clear()
                 self._drop_all()
         self._drop_all()
-        self._listener.close()
+        self._listening().close()
+
+    def _listening(self) -> socket.socket:
+        if self._listener is None:
+            raise LinkError("proxy", expected="one that was started", got="none", remedy="start it first")
+        return self._listener
 
     def _turn(self) -> None:
         readers = {} if self.weather.frozen else {lane.source: lane for lane in self._lanes if _has_room(lane)}
-        ready, _, _ = select.select([self._listener, *readers], (), (), self._patience_s())
+        listener = self._listening()
+        ready, _, _ = select.select([listener, *readers], (), (), self._patience_s())
         for source in ready:
-            if source is self._listener:
-                self._accept()
+            if source is listener:
+                self._accept(listener)
             else:
                 self._read(readers[source])
         if not self.weather.frozen:
@@ -95,8 +104,8 @@ class TcpProxy:
         due = [lane.waiting[0][0] for lane in self._lanes if lane.waiting]
         return _TURN_S if self.weather.frozen or not due else min(_TURN_S, max(0.0, min(due) - time.monotonic()))
 
-    def _accept(self) -> None:
-        client, _ = self._listener.accept()
+    def _accept(self, listener: socket.socket) -> None:
+        client, _ = listener.accept()
         try:
             server = socket.create_connection(self.target, 1.0)
         except OSError:  # nobody there: the client sees its connection end, as it would without a proxy

@@ -14,7 +14,7 @@ import numpy as np
 from contract.errors import ConfigurationError
 from robot_client.latency.figures import figures_ms
 from robot_client.link.proxy import tcp_proxy
-from robot_client.payload.jpeg import jpeg_cost
+from robot_client.payload.jpeg import IMAGES, jpeg_cost
 from robot_client.payload.processes import LineProcess, process
 
 SIZES: Final = ((224, 224), (480, 640), (720, 1280))
@@ -22,6 +22,8 @@ SIZES: Final = ((224, 224), (480, 640), (720, 1280))
 REFERENCE: Final = (480, 640)
 BLOCK: Final = 10
 """Calls of one kind before the other has its turn."""
+_JPEG_WIDTH: Final = 64
+"""Of the plain images that stand for JPEG files of the same length."""
 _HERE: Final = Path(__file__).resolve().parent
 
 
@@ -50,8 +52,18 @@ def rows_of(plan: Plan, openpi: Path | None) -> list[dict[str, Any]]:
         jpeg = jpeg_cost(height, width, min(plan.calls, 30))
         for extra_ms in (0.0, plan.far_ms) if plan.far_ms else (0.0,):
             trips = _trips(plan, (height, width), extra_ms, openpi)
-            rows.append({"height": height, "width": width, "extra_ms_each_way": extra_ms, **trips, "jpeg": jpeg})
+            row = {"height": height, "width": width, "extra_ms_each_way": extra_ms, **trips}
+            rows.append({**row, "jpeg": {**jpeg, **_with_jpeg(plan, jpeg, extra_ms)}})
     return rows
+
+
+def _with_jpeg(plan: Plan, jpeg: dict[str, Any], extra_ms: float) -> dict[str, Any]:
+    """What the round trip would take with JPEG on the wire: that of as many bytes, really made, and to its median those
+    of encoding and decoding, which were timed alone."""
+    height = -(-jpeg["jpeg_bytes"] // (IMAGES * 3 * _JPEG_WIDTH))
+    trips = _trips(plan, (height, _JPEG_WIDTH), extra_ms, None)["ours_ms"]
+    whole_ms = trips["p50"] + jpeg["encode_ms"]["p50"] + jpeg["decode_ms"]["p50"]
+    return {"trip_of_its_bytes_ms": trips, "round_trip_p50_ms": round(whole_ms, 3)}
 
 
 def _trips(plan: Plan, size: tuple[int, int], extra_ms: float, openpi: Path | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from contract.errors import RigError
-from robot_client.mailbox import MailboxReader, open_writer
+from robot_client.mailbox import MailboxReader, MailboxWriter, open_writer
 from robot_client.rigs.base import Frame
 from robot_client.twin.control import Exit, Park, Request, Reset, pack_request
 from robot_client.twin.tasks import parse
@@ -53,11 +53,12 @@ class TwinHandle:
     Made by `start_twin`; its stdin is the lifeline, so it parks and ends when we are gone.
     """
 
-    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], log: Path, *, films: bool) -> None:
-        self._process, self._log, self._films = process, log, films
+    def __init__(
+        self, run_dir: Path, process: subprocess.Popen[bytes], control: MailboxWriter, log: Path, *, films: bool
+    ) -> None:
+        self._process, self._control, self._log, self._films = process, control, log, films
         self._status = MailboxReader(path_of(run_dir, "status"))
         self._overview = MailboxReader(path_of(run_dir, camera_topic("overview")))
-        self._control = open_writer(path_of(run_dir, "control"), JSON_BYTES)
 
     @property
     def pid(self) -> int:
@@ -158,4 +159,5 @@ def start_twin(run_dir: Path, arguments: TwinArguments | None = None) -> TwinHan
             start_new_session=True,
             env=dict(os.environ),
         )
-    return TwinHandle(run_dir, process, log, films=chosen.policy_hz != 0 or chosen.overview_hz != 0)
+    control = open_writer(path_of(run_dir, "control"), JSON_BYTES)
+    return TwinHandle(run_dir, process, control, log, films=chosen.policy_hz != 0 or chosen.overview_hz != 0)

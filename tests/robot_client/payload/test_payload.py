@@ -26,6 +26,10 @@ def test_near_and_far_are_measured_with_the_policy_in_them() -> None:
     assert near["ours_ms"]["p50"] >= 5.0, "the pretended policy's time"
     assert far["ours_ms"]["p50"] >= 35.0, "and 15 ms each way"
     assert "openpi_ms" not in near
+    for row in (near, far):
+        jpeg = row["jpeg"]
+        parts = [jpeg[name]["p50"] for name in ("trip_of_its_bytes_ms", "encode_ms", "decode_ms")]
+        assert jpeg["round_trip_p50_ms"] == pytest.approx(sum(parts), abs=1e-3)
 
 
 def test_jpeg_is_smaller_and_the_network_it_pays_on_is_said() -> None:
