@@ -1,7 +1,7 @@
 """The twin as a `Rig` and a `Clock` at once: simulated time passes while somebody sleeps on it.
 
-Joints, commands and images can be given delays, and joints wrong zeros, that whoever measures does not know. An image is drawn when somebody
-takes it, of the moment it was captured, so that pictures nobody wants cost nothing.
+Joints, commands and images can be given delays, and joints wrong zeros, that whoever measures does not know. An image
+is drawn when somebody takes it, of the moment it was captured, so that pictures nobody wants cost nothing.
 """
 
 from __future__ import annotations

@@ -32,10 +32,11 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     text = (STATIONS / "twin.toml").read_text(encoding="utf-8")
     station.write_text(text.replace("replan_rows = 4", "replan_rows = 1"), encoding="utf-8")
     for number, instruction in enumerate(TOLD.values()):
+        program = str(Path(sys.executable).with_name("yam-robot"))
+        where = ["--station", str(station), "--record", str(folder / "episodes"), "--out", str(folder / f"run{number}")]
+        what = ["--bundle", str(bundle), "--instruction", instruction, "--guidance", "off", "--seconds", f"{_SECONDS:g}"]
         done = subprocess.run(
-            [str(Path(sys.executable).with_name("yam-robot")), "run", "--rig", "ideal", "--station", str(station), "--bundle",
-             str(bundle), "--instruction", instruction, "--guidance", "off", "--seconds", f"{_SECONDS:g}", "--headless",
-             "--record", str(folder / "episodes"), "--out", str(folder / f"run{number}"), "--leader", "none"],
+            [program, "run", "--rig", "ideal", "--headless", "--leader", "none", *where, *what],
             cwd=ROOT, capture_output=True, text=True, timeout=120,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

@@ -13,7 +13,7 @@ from calibration.cell import Cell
 from calibration.collect import collect
 from calibration.drift import drift_of
 from calibration.eyes import place
-from calibration.latency import arm_lag, joints_lag
+from calibration.latency import arm_lag, camera_lag, joints_lag
 from calibration.measure import mounts
 from calibration.rigid import difference, inverse, matrix
 from calibration.views import load_views
@@ -86,3 +86,18 @@ def test_views_with_a_wrong_key_are_refused_by_file_line_and_key(tmp_path: Path)
     (tmp_path / "views.jsonl").write_text('{"picture": "a.png", "role": "top", "arms": "left", "joints": []}\n')
     with pytest.raises(ConfigurationError, match=r"views\.jsonl:1: expected keys .*'arm'.*got .*'arms'"):
         load_views(tmp_path, twin.BOARD)
+
+
+def test_a_cameras_latency_is_against_the_joints_stamps_so_that_nothing_else_need_be_subtracted() -> None:
+    """60 ms of camera and 20 ms of joints: images less 40 ms and readings as they are carry the stamp of one moment."""
+    from robot_client.twin.timed import Delays
+
+    rig = twin.make_rig(Delays(joints_ns=20 * NS_PER_MS, camera_ns=60 * NS_PER_MS))
+    try:
+        rig.show("table")
+        cell = twin.make_cell(rig, STATION, 100.0)
+        cell.go(twin.wrist_plan("left", 1).start)
+        found = camera_lag(cell, twin.BOARD, "left_wrist", "left", 2.0)
+    finally:
+        rig.close()
+    assert found.seconds == pytest.approx(0.040, abs=0.006)
