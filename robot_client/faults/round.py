@@ -26,7 +26,7 @@ from robot_client.faults.ticks import (
 
 MOST_S: Final = 1.0
 """From the fault to the stop; then the round is over without one."""
-DRIVES_ON_S: Final = 0.6
+DRIVES_ON_S: Final = 0.35
 """The same for faults that need not stop the arms."""
 _PATIENCE_S: Final = 1.5
 """For what a person asks for to be done."""
@@ -34,7 +34,7 @@ _BACK_S: Final = 10.0
 """For what was killed or refused to be there again; not part of a round."""
 _AGAIN_S: Final = 0.5
 """Between two tries: a planner asks a server that it refused again after two seconds."""
-_SETTLE_S: Final = 0.12
+_SETTLE_S: Final = 0.1
 _ROWS: Final = 6
 """That run before a fault."""
 _TRIES: Final = 60
@@ -58,7 +58,7 @@ class Outcome:
     moved_standing: int
     largest_step_rad: float
     round_s: float
-    """From the first row to the end of the look."""
+    """From the first row of POLICY, the arms having been eased into the plan, to the end of the look."""
     false_starts: int
     """Engagements that ended before the fault was done, on a busy machine."""
 
@@ -144,7 +144,7 @@ def _look(stage: Stage, robot: Robot, case: Case, fault_ns: int, false_starts: i
     station = load_station(stage.station)
     speed = station.safety.vectors("speed_rad_s", station.safety.left.gripper_speed_1_s)
     stop = _first(ticks, STOPPED, fault_ns)
-    begun = int(ticks.stamp_ns[np.argmax(ticks.row >= 0)])
+    begun = int(ticks.stamp_ns[np.argmax((ticks.row >= 0) & (ticks.mode == "POLICY"))])
     return Outcome(
         detect_ms=_detect_ms(robot, ticks, stop, fault_ns),
         stop_ms=None if stop is None else (int(ticks.stamp_ns[stop]) - fault_ns) / NS_PER_MS,
