@@ -56,6 +56,9 @@ def measured_eyes(views: int, seconds: float, seed: int, say: Say) -> Figures:
 
 def measured_delays(views: int, seconds: float, seed: int, say: Say) -> Figures:
     """The arm's own lag is in both runs, so what is injected is what the second has more."""
+    from robot_client.twin import gl
+
+    gl.choose()  # before anything imports MuJoCo
     from robot_client.twin.timed import Delays
 
     arm_s, camera_s = _DELAYS_S[seed % len(_DELAYS_S)]

@@ -7,6 +7,7 @@ right, y down, z into the board, away from the viewer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -25,7 +26,18 @@ Dictionary = Literal[
 Layout = Literal["standard", "legacy"]
 Length = Annotated[float, Field(gt=0.0, lt=1.0)]
 
+MARKERS: Final[Mapping[str, int]] = {
+    "DICT_4X4_50": 50,
+    "DICT_4X4_100": 100,
+    "DICT_5X5_100": 100,
+    "DICT_5X5_250": 250,
+    "DICT_6X6_250": 250,
+    "DICT_APRILTAG_36h11": 587,
+}
+"""How many each dictionary has."""
 INCH_M: Final = 0.0254
+_TEXT_M: Final = 0.003
+"""Height of the words in the margin."""
 
 
 class Board(Strict):
@@ -41,7 +53,12 @@ class Board(Strict):
     layout: Layout = "standard"
 
     @model_validator(mode="after")
-    def _marker_fits(self) -> Board:
+    def _fits(self) -> Board:
+        if self.markers > MARKERS[self.dictionary]:
+            raise ValueError(
+                f"{self.columns} x {self.rows} squares need {self.markers} markers, {self.dictionary} has "
+                f"{MARKERS[self.dictionary]}"
+            )
         if not 0.3 * self.square_m <= self.marker_m <= 0.95 * self.square_m:
             raise ValueError(f"marker_m {self.marker_m} does not fit into square_m {self.square_m}")
         return self
@@ -85,7 +102,10 @@ def load_board(path: Path) -> Board:
         fault = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in fault["loc"]) or "the whole file"
         raise ConfigurationError(
-            f"{path}, {key}", expected=fault["msg"], got=repr(fault.get("input"))[:80], remedy="correct the board file"
+            f"{path}, {key}",
+            expected=fault["msg"].removeprefix("Value error, "),
+            got=repr(fault.get("input"))[:80],
+            remedy="correct the board file",
         ) from error
 
 
@@ -97,13 +117,38 @@ def save_print(board: Board, path: Path, dots_per_inch: int = 300, margin_m: flo
     from PIL import Image
 
     if path.suffix.lower() not in (".pdf", ".png"):
-        raise ConfigurationError("--print", expected="a .pdf or .png file", got=path.name, remedy="change its ending")
+        raise ConfigurationError("--out", expected="a .pdf or .png file", got=path.name, remedy="change its ending")
     dots_per_m = dots_per_inch / INCH_M
     square = max(1, round(board.square_m * dots_per_m))
     margin = round(margin_m * dots_per_m)
     drawn = np.pad(board.picture(square), margin, constant_values=255)
+    _label(drawn, board, margin, dots_per_m)
     # The number of dots in a square is whole, so the resolution is what makes the square exactly its size.
     exact = square / board.square_m * INCH_M
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(drawn).save(path, dpi=(exact, exact), resolution=exact)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(drawn).save(path, dpi=(exact, exact), resolution=exact)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path}", expected="a file that can be written", got=error.strerror, remedy="give another --out"
+        ) from error
     return drawn.shape[1] / exact * INCH_M, drawn.shape[0] / exact * INCH_M
+
+
+def _label(drawn: NDArray[np.uint8], board: Board, margin: int, dots_per_m: float) -> None:
+    """What it is, in the margin: whoever finds a board in a drawer can write its file."""
+    below = (
+        f"ChArUco {board.columns} x {board.rows}, {board.dictionary}, layout {board.layout}: "
+        f"square {1e3 * board.square_m:g} mm, marker {1e3 * board.marker_m:g} mm, printed at 100 %"
+    )
+    lines = ((below, drawn.shape[0] - margin // 3), ("origin: x to the right, y down", margin - margin // 3))
+    for text, bottom in lines:
+        # Hershey's capitals are 21 units high, of which a scale of 1 makes as many dots.
+        scale = min(_TEXT_M * dots_per_m / 21.0, (drawn.shape[1] - 2 * margin) / _width(text))
+        thick = max(1, round(scale))
+        cv2.putText(drawn, text, (margin, bottom), cv2.FONT_HERSHEY_SIMPLEX, scale, 0, thick, cv2.LINE_AA)
+
+
+def _width(text: str) -> float:
+    """Dots of a line at scale 1."""
+    return float(cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 1.0, 1)[0][0])

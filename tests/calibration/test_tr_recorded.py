@@ -19,7 +19,7 @@ from contract.toml import read_toml
 
 ROOT = Path(__file__).resolve().parents[2]
 TOLD = {"reach": "put the brick in the bin", "place": "put the brick on the plate"}
-_SECONDS = 9.0
+_SECONDS = "9"
 """Each; on a busy computer an answer takes 0.2 s, and 50 are needed of both together."""
 
 
@@ -34,7 +34,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     for number, instruction in enumerate(TOLD.values()):
         program = str(Path(sys.executable).with_name("yam-robot"))
         where = ["--station", str(station), "--record", str(folder / "episodes"), "--out", str(folder / f"run{number}")]
-        what = ["--bundle", str(bundle), "--instruction", instruction, "--guidance", "off", "--seconds", f"{_SECONDS:g}"]
+        what = [
+            "--bundle",
+            str(bundle),
+            "--instruction",
+            instruction,
+            "--guidance",
+            "off",
+            "--seconds",
+            f"{_SECONDS:g}",
+        ]
         done = subprocess.run(
             [program, "run", "--rig", "ideal", "--headless", "--leader", "none", *where, *what],
             cwd=ROOT, capture_output=True, text=True, timeout=120,
