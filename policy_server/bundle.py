@@ -15,6 +15,8 @@ from contract.manifest import BundleManifest
 from contract.toml import read_toml
 
 MANIFEST_NAME = "policy.toml"
+CHECKPOINT_FOLDER = "checkpoint"
+"""Where a bundle carries the torch checkpoint that it was exported from, if it does."""
 _CHUNK_BYTES = 1 << 20
 
 

@@ -6,18 +6,18 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, NoReturn
 
 import tyro
 
 from contract.errors import ConfigurationError, StackError
 from contract.reader_gone import quiet_when_nobody_reads
-from policy_server import making
+from policy_server import making, measuring
 from policy_server.engines.loading import EngineName
 from policy_server.server.bind import DEFAULT_BIND
 
 app = tyro.extras.SubcommandApp()
-for command in (making.export, making.build, making.verify, making.embed, making.adopt):
+for command in (making.export, making.build, making.verify, making.embed, making.adopt, measuring.bench):
     app.command(command)
 
 
@@ -50,7 +50,7 @@ def serve(
     """
     from policy_server.commands.serve import EngineChoice
     from policy_server.commands.serve import serve as run
-    from policy_server.server.service import ServeSettings
+    from policy_server.server.settings import ServeSettings
 
     settings = ServeSettings(bind, insecure, keys, hang_s, metrics)
     run(bundle, EngineChoice(engine, threads, engines), settings, stop_with_stdin)
@@ -142,38 +142,6 @@ def calibrate(
     from policy_server.commands.calibrate import calibrate as run
 
     print("\n".join(run(bundle, replans, source, q_lo, q_hi)))
-
-
-@app.command(name="bench")
-def bench(
-    what: Annotated[Literal["wire", "engines"], tyro.conf.Positional],
-    json: Path | None = None,
-    rounds: int | None = None,
-    bundle: Path = Path("bundles/tiny"),
-    sizes: tuple[str, ...] = ("tiny",),
-    device: Literal["cpu", "cuda"] = "cpu",
-    precision: Literal["fp32", "bf16", "fp16"] = "fp32",
-) -> None:
-    """Measure: `wire` a replan's time outside the engine against the bare transport, `engines` the graphs themselves.
-
-    Args:
-        what: which benchmark.
-        json: file for the results; default out/bench/WHAT.json.
-        rounds: measured replans (wire, default 600) or runs of each graph (engines, default 30), after a warm-up.
-        bundle: wire: whose head is timed with and without reading the Temporal Ratio.
-        sizes: engines: tiny, mid (100 million parameters), full (Cosmos-2B); random weights.
-        device: engines: where.
-        precision: engines: of weights and inputs.
-    """
-    out = json or Path(f"out/bench/{what}.json")
-    if what == "engines":
-        from policy_server.bench.engines.bench import Plan, bench_engines
-
-        bench_engines(out, Plan(sizes=sizes, device=device, precision=precision, rounds=rounds or 30))
-        return
-    from policy_server.bench.wire import bench_wire
-
-    bench_wire(out, rounds or 600, bundle)
 
 
 def main() -> None:

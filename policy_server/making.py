@@ -58,6 +58,7 @@ def verify(
     engine: EngineName = "onnxruntime",
     engines: Path | None = None,
     reference: Path | None = None,
+    episode: Path | None = None,
 ) -> None:
     """Ask an engine and the fp32 reference the same questions; exit 1 when an answer differs too much.
 
@@ -66,10 +67,11 @@ def verify(
         engine: what is examined. Compiled engines remember the verdict; without a good one they are not served.
         engines: folder of compiled engines, if not the one beside the bundle.
         reference: fp32 bundle of the same checkpoint; default: the bundle itself, which must then be in fp32.
+        episode: recorded episode whose observations are asked too.
     """
     from policy_server.commands.verify import verify as run
 
-    run(bundle, engine, engines, reference)
+    run(bundle, engine, engines, reference, episode)
 
 
 def embed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from contract.errors import EngineError
 from policy_server.engines.base import GRAPHS, Engine
 
 Pool = Mapping[str, NDArray]
+Result = TypeVar("Result")
 
 
 class Stopwatch:
@@ -29,12 +31,12 @@ class Stopwatch:
         self._spent[name] = self._spent.get(name, 0) + now - self._last
         self._last = now
 
-    def engine_call(self, engine: Engine, graph: str, feeds: Pool) -> dict[str, NDArray]:
-        """Run a graph and count its time as the engine's."""
+    def engine(self, call: Callable[[], Result]) -> Result:
+        """What `call` gives; its time counts as the engine's."""
         before = self._clock()
-        outputs = engine.run(graph, feeds)
+        result = call()
         self._engine_ns += self._clock() - before
-        return outputs
+        return result
 
     def durations_ns(self) -> dict[str, int]:
         """Stage -> time, with `engine` (inside engine calls) and `total`."""
@@ -71,7 +73,8 @@ class Stages:
                 got=f"no {', '.join(missing)}",
                 remedy="export the bundle again with this release",
             )
-        outputs = watch.engine_call(self.engine, graph, {name: pool[name] for name in names})
+        feeds = {name: pool[name] for name in names}
+        outputs = watch.engine(lambda: self.engine.run(graph, feeds))
         for name, array in outputs.items():
             require_finite(array, name, graph, step)
         return outputs

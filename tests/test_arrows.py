@@ -27,6 +27,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "policy_server/model",
         "policy_server/export",
         "policy_server/engines/torch_engine.py",
+        "policy_server/engines/torch_captured.py",
         "policy_server/bench/engines",
         "training",
     ),

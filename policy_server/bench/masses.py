@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from contract.errors import StackError
-from policy_server.bench.percentiles import percentiles_ms
 from policy_server.bundle import Bundle, load_bundle
 from policy_server.engines.base import Engine
 from policy_server.engines.loading import load_engine
 from policy_server.head import KEEPS_FUTURE
+from policy_server.percentiles import percentiles_ms
 from policy_server.policy import Policy
 from policy_server.warm_up import neutral_observation
 

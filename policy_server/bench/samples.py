@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from policy_server.bench.percentiles import percentiles_ms
+from policy_server.percentiles import percentiles_ms
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ import numpy as np
 import tyro
 
 from policy_server.bench.children import child
-from policy_server.bench.percentiles import percentiles_ms
 from policy_server.bench.robots import Robot
 from policy_server.bundle import read_manifest
+from policy_server.percentiles import percentiles_ms
 from policy_server.warm_up import neutral_observation
 
 ROBOTS: Final = 4

@@ -15,7 +15,7 @@ from policy_server.engines.scripted_manifest import scripted_manifest, three_vie
 from policy_server.engines.scripted_policy import scripted_engine
 from policy_server.policy import Policy
 from policy_server.server.processes import serve_until_stopped
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 
 
 def stack_server(height: int = 480, width: int = 640) -> None:

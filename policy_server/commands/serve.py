@@ -13,7 +13,7 @@ from contract.manifest import TrCalibration
 from contract.server_info import ServerInfo
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.served_policy import ServedPolicy
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from contract.errors import BundleError, EngineError
-from policy_server.bundle import Bundle, load_bundle
+from policy_server.bundle import CHECKPOINT_FOLDER, Bundle, load_bundle
 from policy_server.compiled.record import Acceptance, write_record
 from policy_server.compiled.target import COMPILERS
 from policy_server.engines.base import Engine
 from policy_server.engines.compiled_engine import CompiledEngine
 from policy_server.engines.loading import built_for, load_compiled, load_engine
+from policy_server.policy import Policy
 from policy_server.verify.acceptance import accept
 from policy_server.verify.observations import questions
+from policy_server.verify.recorded import recorded
 
 
-def verify(folder: Path, name: str, engines: Path | None, reference: Path | None) -> None:
+def verify(folder: Path, name: str, engines: Path | None, reference: Path | None, episode: Path | None = None) -> None:
     """Print the verdict and keep it beside compiled engines. Raises `EngineError` when it is bad."""
     bundle = load_bundle(folder)
     other = _reference(name, bundle, reference)
     engine = _examined(name, bundle, engines)
-    asked = questions(bundle.manifest)
-    print(f"{engine.id} on {engine.runs_on}\nagainst {other.id}: {len(asked)} observations")
+    real = () if episode is None else recorded(episode, Policy(bundle.manifest, engine).info("READY"))
+    asked = (*questions(bundle.manifest), *real)
+    print(f"{engine.id} on {engine.runs_on}\nagainst {other.id} on {other.runs_on}")
+    print(f"{len(asked)} observations, {len(real)} of them recorded")
     found = accept(bundle.manifest, engine, other, asked, print)
     print(f"largest difference: rows {found.worst_row:.2g} rad, TR {found.worst_tr:.2g} of its value")
     if isinstance(engine, CompiledEngine):
@@ -32,11 +36,15 @@ def verify(folder: Path, name: str, engines: Path | None, reference: Path | None
 
 
 def _reference(name: str, bundle: Bundle, reference: Path | None) -> Engine:
-    """ONNX Runtime in fp32, or torch where ONNX Runtime itself is examined."""
+    """ONNX Runtime in fp32. Where that is examined: torch, or without a checkpoint the graphs exactly as written."""
     with_fp32 = reference_bundle(bundle, reference)
-    if name == "onnxruntime" and with_fp32 is bundle:
+    if name != "onnxruntime" or with_fp32 is not bundle:
+        return load_engine("onnxruntime", with_fp32)
+    if (bundle.folder / CHECKPOINT_FOLDER).is_dir():
         return load_engine("torch", bundle)
-    return load_engine("onnxruntime", with_fp32)
+    from policy_server.engines.onnxruntime_engine import OnnxRuntimeEngine
+
+    return OnnxRuntimeEngine.load(bundle, optimised=False)
 
 
 def reference_bundle(bundle: Bundle, reference: Path | None) -> Bundle:

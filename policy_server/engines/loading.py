@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from contract.errors import EngineError
 from policy_server.bundle import Bundle
@@ -12,8 +12,8 @@ from policy_server.compiled.servable import require_accepted
 from policy_server.compiled.target import COMPILERS, Compiler
 from policy_server.engines.base import Engine
 
-EngineName = Literal["onnxruntime", "onnxruntime_cuda", "torch", "tensorrt_rtx", "tensorrt"]
-ENGINES: tuple[EngineName, ...] = ("onnxruntime", "onnxruntime_cuda", "torch", "tensorrt_rtx", "tensorrt")
+EngineName = Literal["onnxruntime", "onnxruntime_cuda", "torch", "torch_cuda", "tensorrt_rtx", "tensorrt"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
 def load_engine(name: str, bundle: Bundle, threads: int = 0, engines: Path | None = None) -> Engine:
@@ -29,6 +29,10 @@ def load_engine(name: str, bundle: Bundle, threads: int = 0, engines: Path | Non
         from policy_server.engines.torch_engine import TorchEngine
 
         return TorchEngine.load(bundle.folder)
+    if name == "torch_cuda":
+        from policy_server.engines.torch_captured import CapturedTorchEngine
+
+        return CapturedTorchEngine.load(bundle)
     if name == "tensorrt_rtx":
         return load_compiled("tensorrt_rtx", bundle, engines)
     if name == "tensorrt":

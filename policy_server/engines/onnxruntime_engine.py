@@ -36,19 +36,22 @@ _FAILURES: Final = (
 class OnnxRuntimeEngine:
     """`Engine` over sessions that are already open; `load` opens them."""
 
-    def __init__(self, sessions: Mapping[str, ort.InferenceSession], bundle: Bundle) -> None:
+    def __init__(self, sessions: Mapping[str, ort.InferenceSession], bundle: Bundle, optimised: bool = True) -> None:
         self._sessions = dict(sessions)
         self._inputs = {name: tuple(i.name for i in session.get_inputs()) for name, session in sessions.items()}
         self._outputs = {name: tuple(o.name for o in session.get_outputs()) for name, session in sessions.items()}
         provider = _provider_of(sessions)
         device = provider.removesuffix("ExecutionProvider").lower()
         version = ".".join(ort.__version__.split(".")[:2])
-        self.id = f"onnxruntime-{version}-{device}/{bundle.manifest.precision}/{bundle.manifest.weights_hash[:12]}"
+        how = device if optimised else f"{device}-unoptimised"
+        self.id = f"onnxruntime-{version}-{how}/{bundle.manifest.precision}/{bundle.manifest.weights_hash[:12]}"
         self.runs_on = f"ONNX Runtime {ort.__version__}, {provider}, {platform.machine()}, {_threads_of(sessions)}"
 
     @classmethod
-    def load(cls, bundle: Bundle, threads: int = 0, provider: str = CPU) -> OnnxRuntimeEngine:
+    def load(cls, bundle: Bundle, threads: int = 0, provider: str = CPU, optimised: bool = True) -> OnnxRuntimeEngine:
         """Open every graph of a checked bundle. `threads` within one operator, 0 = one for each core.
+
+        Without `optimised` every node is run as it is written, none fused or folded: slower, for comparisons.
 
         Raises `EngineError` when the provider is not there or ONNX Runtime would run on another one, and
         `BundleError` when a graph is broken or its weights lie in a file that the manifest does not list (B45).
@@ -61,7 +64,8 @@ class OnnxRuntimeEngine:
                 remedy="install the build of onnxruntime that has it, or ask for another",
             )
         names = [graph for graph in GRAPHS if f"{graph}.onnx" in bundle.manifest.files]
-        return cls({name: _open(bundle, f"{name}.onnx", threads, provider) for name in names}, bundle)
+        options = _options(threads, optimised)
+        return cls({name: _open(bundle, f"{name}.onnx", options, provider) for name in names}, bundle, optimised)
 
     @property
     def graphs(self) -> tuple[str, ...]:
@@ -93,12 +97,12 @@ class OnnxRuntimeEngine:
         self._sessions.clear()
 
 
-def _open(bundle: Bundle, name: str, threads: int, provider: str) -> ort.InferenceSession:
+def _open(bundle: Bundle, name: str, options: ort.SessionOptions, provider: str) -> ort.InferenceSession:
     path = bundle.path(name)
     for location in external_locations(path):
         _require_listed(bundle, name, location)
     try:
-        session = ort.InferenceSession(str(path), _options(threads), providers=[provider])
+        session = ort.InferenceSession(str(path), options, providers=[provider])
     except _FAILURES as error:
         raise BundleError(f"{path}", got=_one_line(error), remedy="export the bundle again") from error
     if session.get_providers()[0] != provider:
@@ -120,7 +124,7 @@ def _require_listed(bundle: Bundle, name: str, location: str) -> None:
         )
 
 
-def _options(threads: int) -> ort.SessionOptions:
+def _options(threads: int, optimised: bool) -> ort.SessionOptions:
     """Graphs are small and run one after another, so only one operator at a time uses threads, and none spins idle."""
     if threads < 0:
         raise EngineError("threads", expected="0 or more", got=threads, remedy="0 lets ONNX Runtime choose")
@@ -129,6 +133,8 @@ def _options(threads: int) -> ort.SessionOptions:
     options.inter_op_num_threads = 1
     options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
     options.log_severity_level = 3
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options
 

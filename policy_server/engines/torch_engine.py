@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from contract.errors import BundleError, EngineError
-from policy_server.bundle import MANIFEST_NAME, file_sha256
-from policy_server.model.checkpoint import CHECKPOINT_FOLDER, CONFIG, WEIGHTS, load_checkpoint
+from policy_server.bundle import CHECKPOINT_FOLDER, MANIFEST_NAME, file_sha256
+from policy_server.model.checkpoint import CONFIG, WEIGHTS, load_checkpoint
+from policy_server.model.feeds import checked_feed
 from policy_server.model.graphs import Graph, graphs_of
 from policy_server.model.policy import VideoActionModel
 
@@ -32,7 +32,7 @@ class TorchEngine:
 
         Raises `BundleError` for a broken checkpoint and for a bundle that holds graphs only.
         """
-        folder = _checkpoint_in(Path(folder))
+        folder = checkpoint_in(Path(folder))
         checkpoint = load_checkpoint(folder)
         return cls(checkpoint.model.to(device), file_sha256(folder / WEIGHTS), device)
 
@@ -52,7 +52,7 @@ class TorchEngine:
     def run(self, graph: str, feeds: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Outputs by name. Raises `EngineError` for a missing or ill-shaped input."""
         spec = self._graph(graph)
-        arguments = [self._tensor(spec, name, feeds) for name in spec.inputs]
+        arguments = [torch.from_numpy(checked_feed(spec, name, feeds)).to(self._device) for name in spec.inputs]
         with torch.no_grad():
             result = spec.module(*arguments)
         values = result if isinstance(result, tuple) else (result,)
@@ -67,20 +67,9 @@ class TorchEngine:
             raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
         return self._graphs[name]
 
-    def _tensor(self, spec: Graph, name: str, feeds: Mapping[str, NDArray]) -> torch.Tensor:
-        if name not in feeds:
-            raise EngineError(f"input {name} of {spec.name}", expected="an array", got="none", remedy="feed it")
-        array, example = feeds[name], spec.inputs[name]
-        fixed = tuple(example.shape[1:] if spec.branches else example.shape)
-        shape = tuple(array.shape[1:] if spec.branches else array.shape)
-        dtype = str(example.dtype).removeprefix("torch.")
-        if shape != fixed or array.ndim != example.ndim or str(array.dtype) != dtype:
-            wanted = f"{dtype} {('B', *fixed) if spec.branches else fixed}"
-            raise EngineError(f"input {name} of {spec.name}", expected=wanted, got=f"{array.dtype} {array.shape}")
-        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device)
 
-
-def _checkpoint_in(folder: Path) -> Path:
+def checkpoint_in(folder: Path) -> Path:
+    """The checkpoint folder itself, or the one that a bundle carries. Raises `BundleError` where there is none."""
     for candidate in (folder, folder / CHECKPOINT_FOLDER):
         if (candidate / CONFIG).is_file():
             return candidate

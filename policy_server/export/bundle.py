@@ -8,13 +8,13 @@ from pathlib import Path
 
 from contract.errors import BundleError, ConfigurationError
 from contract.manifest import BundleManifest
-from policy_server.bundle import MANIFEST_NAME
+from policy_server.bundle import CHECKPOINT_FOLDER, MANIFEST_NAME
 from policy_server.bundle_writer import seal
 from policy_server.export.manifest import manifest_of
 from policy_server.export.onnx_graph import to_onnx
 from policy_server.export.precision import Precision, graphs_in
 from policy_server.export.weights import INLINE_LIMIT_BYTES, save_graph, save_sharing
-from policy_server.model.checkpoint import CHECKPOINT_FOLDER, load_checkpoint
+from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.graphs import VIDEO_PAIR
 from policy_server.model.policy import VideoActionModel
 

@@ -18,8 +18,6 @@ from policy_server.model.config import ModelConfig
 from policy_server.model.policy import VideoActionModel
 
 CONFIG, CARD, WEIGHTS = "config.json", "card.json", "weights.safetensors"
-CHECKPOINT_FOLDER = "checkpoint"
-"""Where a bundle carries its checkpoint, if it does."""
 
 Parsed = TypeVar("Parsed", bound=BaseModel)
 

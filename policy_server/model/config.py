@@ -119,6 +119,8 @@ class HeadConfig(Part):
     """Per head: width of keys and values; read_once: of its attended values."""
     mlp_ratio: float = 4.0
     time_width: Count = 64
+    kernel: Literal["matmul", "fused"] = "matmul"
+    """flow_transformer: as in the backbone; fused widens keys and values to a kernel's size (padded_heads)."""
     actions: Annotated[int, Field(ge=SIZE, le=SIZE)] = SIZE
     """Values of one row: contract.layout."""
 

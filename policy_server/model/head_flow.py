@@ -16,6 +16,7 @@ from policy_server.model.attention import MASKED, RootMeanSquareNorm, attend, me
 from policy_server.model.config import HeadConfig, ModelConfig
 from policy_server.model.flow import sinusoid, velocity_of
 from policy_server.model.head import ActionHead
+from policy_server.model.padded_heads import INDICATORS, attend_wide, widen, widen_keys
 from policy_server.model.token_places import TokenPlaces, indicators
 
 STATE_TOKENS = 2
@@ -78,29 +79,39 @@ class FlowLayer(nn.Module):
         key = self.norm_key(split_heads(self.key(memory), self.heads))
         return key, split_heads(self.value(memory), self.heads)
 
-    def forward(self, rows: Tensor, time: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
-        """rows (B, H, d) -> rows, and what lies in the extra columns of `value`: (B, heads, H, 0 or 2)."""
+    def forward(
+        self, rows: Tensor, time: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """rows (B, H, d) -> rows, and what lies in the extra columns of `value`: (B, heads, H, 0 or 2).
+
+        Without `bias` keys and values are widened ones (policy_server.model.padded_heads).
+        """
         parts = self.modulation(time)
         inputs = self._modulated(0, rows, parts)
         own = attend(*(split_heads(part, self.heads) for part in self.own(inputs).chunk(3, -1)))
         rows = rows + (1 + parts[2]) * self.own_out(merge_heads(own))
         query = self.norm_query(split_heads(self.query(self._modulated(1, rows, parts)), self.heads))
-        seen = attend(query, key, value, bias)
-        width = key.shape[-1]
-        rows = rows + (1 + parts[5]) * self.cross_out(merge_heads(seen[..., :width]))
+        seen, masses = _seen(query, key, value, bias)
+        rows = rows + (1 + parts[5]) * self.cross_out(merge_heads(seen))
         rows = rows + (1 + parts[8]) * self.feed(self._modulated(2, rows, parts))
-        return rows, seen[..., width:]
+        return rows, masses
 
     def _modulated(self, sublayer: int, rows: Tensor, parts: tuple[Tensor, ...]) -> Tensor:
         shift, scale = parts[3 * sublayer], parts[3 * sublayer + 1]
         return self.norms[sublayer](rows) * (1 + scale) + shift
 
 
+def _seen(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Attended values (B, heads, H, d) and masses (B, heads, H, 0 or 2)."""
+    if bias is None:
+        return attend_wide(query, key, value)
+    seen, width = attend(query, key, value, bias), key.shape[-1]
+    return seen[..., :width], seen[..., width:]
+
+
 class FlowTransformerHead(ActionHead):
     """`ActionHead`: keys and values are made once per replan, rows attend to them at every flow step."""
 
-    step_inputs = ("keys", "values", "key_bias")
-    context_outputs = step_inputs
     masses_from = "action_step"
     columns: Tensor
     layers: Any
@@ -109,6 +120,9 @@ class FlowTransformerHead(ActionHead):
         super().__init__()
         head = config.head
         self.with_masses = with_masses
+        self.fused = head.kernel == "fused"
+        self.step_inputs = ("keys", "values") if self.fused else ("keys", "values", "key_bias")
+        self.context_outputs = self.step_inputs
         self.time_width = head.time_width
         self.memory = Memory(config)
         self.row = nn.Linear(head.actions, head.width)
@@ -124,17 +138,24 @@ class FlowTransformerHead(ActionHead):
         self.others = others
 
     def context(self, features: Tensor, text: Tensor, state: Tensor, future_keep: Tensor) -> tuple[Tensor, ...]:
-        """Keys (B, layers, heads, M, d), values (B, layers, heads, M, d + 2), key_bias (B, 1, 1, M)."""
+        """Keys (B, layers, heads, M, d), values (B, layers, heads, M, d + 2), key_bias (B, 1, 1, M).
+
+        With the fused kernel keys and values of its width, and no bias: the keys carry it.
+        """
         memory = self.memory(features, text, state)
         read = [layer.read(memory) for layer in self.layers]
         keys, values = (torch.stack(parts, 1) for parts in zip(*read, strict=True))
         columns = torch.cat([self.columns[: features.shape[1]], self.columns[-self.others :]])
+        hidden = (1 - future_keep)[:, None] * columns[:, 1]
+        if self.fused:
+            return widen_keys(keys, hidden), widen(values, columns if self.with_masses else columns[:, :0])
         if self.with_masses:
-            values = torch.cat([values, columns.expand(*values.shape[:-1], 2)], -1)
-        return keys, values, ((1 - future_keep)[:, None] * columns[:, 1] * MASKED)[:, None, None, :]
+            values = torch.cat([values, columns.expand(*values.shape[:-1], INDICATORS)], -1)
+        return keys, values, (hidden * MASKED)[:, None, None, :]
 
     def action_step(self, rows: Tensor, times: Tensor, *memory: Tensor) -> tuple[Tensor, ...]:
-        keys, values, key_bias = memory
+        keys, values, *bias = memory
+        key_bias = bias[0] if bias else None
         hidden = self.row(rows) + self.row_places[: rows.shape[1]]
         time = self.time(sinusoid(times, self.time_width, 0.25, 16.0))
         masses = []

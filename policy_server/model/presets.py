@@ -128,7 +128,9 @@ def cosmos_2b() -> ModelConfig:
         latent=LatentConfig(kind="wan", channels=16, width=96),
         text=TextConfig(kind="cached", width=1024, length=512),
         backbone=BackboneConfig(layers=28, heads=16, head_dim=128, kernel="fused", tap_block=18, sigma=0.6, passes=1),
-        head=HeadConfig(kind="flow_transformer", width=1024, layers=8, heads=8, head_dim=128, time_width=256),
+        head=HeadConfig(
+            kind="flow_transformer", width=1024, layers=8, heads=8, head_dim=128, time_width=256, kernel="fused"
+        ),
     )
 
 

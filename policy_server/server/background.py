@@ -9,7 +9,8 @@ from typing import Final
 
 from contract.errors import StackError
 from policy_server.server.served_policy import PolicyLoader
-from policy_server.server.service import PolicyServer, ServeSettings, open_server
+from policy_server.server.service import PolicyServer, open_server
+from policy_server.server.settings import ServeSettings
 
 ANY_PORT: Final = "tcp://127.0.0.1:0"
 

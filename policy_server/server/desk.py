@@ -17,6 +17,7 @@ from contract.wire import Buffer
 from policy_server.server.counters import Counters
 from policy_server.server.doorman import Doorman
 from policy_server.server.history import History
+from policy_server.server.log_lines import Seldom, log_line
 from policy_server.server.replies import Replies, Send
 from policy_server.server.reports import Answered, Loaded, LoadFailed, Outrun, Refused, Report
 from policy_server.server.schedule import Job, Schedule
@@ -35,6 +36,7 @@ class Desk:
         self.state: ServerState = "LOADING"
         self.counters = Counters()
         self.history = History()
+        self._seldom = Seldom()
         self._sessions = SessionTable()
         self._replies = Replies(send, self.counters)
         self._doorman = Doorman(self._sessions, schedule, self._replies, self.counters, self.info)
@@ -121,12 +123,14 @@ class Desk:
         """FAULT means that the last engine call failed. The next request is tried; a good answer ends the fault."""
         if isinstance(report, Answered):
             if self.state == "FAULT":
-                _log.warning("READY again: the engine answered")
+                _log.warning(log_line("ready_again", faults=self.counters.engine_faults))
             self.state = "READY"
         elif isinstance(report, Refused) and report.at_fault:
             self.counters.engine_faults += 1
+            times = self._seldom.count(report.error.what)
+            if self.state != "FAULT" or times is not None:
+                _log.error(log_line("fault", error=report.error, faults=self.counters.engine_faults))
             self.state = "FAULT"
-            _log.error("FAULT: %s", report.error)
 
     def _deliver(self, report: Answered | Outrun | Refused) -> None:
         job = report.job

@@ -11,6 +11,7 @@ from contract.messages import Hello, Probe, ProbeAnswer, Welcome
 from contract.server_info import ServerInfo
 from policy_server.server.claims import PROBE_NS, Claim, Claims
 from policy_server.server.counters import Counters
+from policy_server.server.log_lines import Seldom, log_line
 from policy_server.server.replies import UNASKED, Replies
 from policy_server.server.schedule import Schedule
 from policy_server.server.sessions import Session, SessionTable
@@ -32,10 +33,11 @@ class Doorman:
         self._sessions, self._schedule, self._replies, self._counters = sessions, schedule, replies, counters
         self._info = info
         self._claims = Claims()
+        self._seldom = Seldom()
 
     def hello(self, peer: bytes, request_id: int, hello: Hello, now_ns: int) -> None:
         """Admit at once, or ask the holder of the name first. Raises `VersionError`, `BusyError`, `SessionError`."""
-        require_same_contract(hello.contract_hash, f"client {hello.client[:64]}")
+        require_same_contract(hello.contract_hash, f"client {printable(hello.client)}")
         self._info()
         holder = self._sessions.holder(hello.session)
         if holder is None or holder.instance == hello.instance:
@@ -76,22 +78,30 @@ class Doorman:
         """Free the name of a client that says goodbye."""
         self._sessions.drop(session)
         self._counters.orphaned += self._schedule.drop(session)
-        _log.info("session %s left", session.name)
+        _log.info(log_line("session_left", session=session.name))
 
     def _admit(self, peer: bytes, request_id: int, hello: Hello, now_ns: int) -> None:
         before = self._sessions.holder(hello.session)
         session = self._sessions.accept(hello, peer, now_ns)
         if before is not None:
             self._counters.orphaned += self._schedule.drop(before)
-        verb = "took the name over" if before is not None and before.instance != hello.instance else "joined"
-        _log.info("session %s: %s %s", session.name, hello.client, verb)
+        event = "session_taken_over" if before is not None and before.instance != hello.instance else "session_joined"
+        times = self._seldom.count(f"{event} {session.name}")
+        if times is not None:
+            _log.info(log_line(event, session=session.name, client=printable(hello.client), times=times))
         self._replies.reply(peer, request_id, Welcome(self._info()))
+
+
+def printable(client: str) -> str:
+    """What a client calls itself, fit for a terminal: 64 printable characters at most."""
+    return "".join(one if one.isprintable() else "?" for one in client[:64])
 
 
 def _taken(holder: Session) -> SessionError:
     return SessionError(
         f"session name {holder.name}",
         expected="a name that no live client holds",
-        got=f"held by {holder.client} (instance {holder.instance}), which answers",
+        # Its program may be told, its instance may not: whoever says that in a hello takes the name over.
+        got=f"held by {printable(holder.client)}, which answers",
         remedy="stop that client or choose another session name",
     )

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from contract.types import ActionChunk
+from policy_server.percentiles import percentiles
 
 KEPT: Final = 1024
 """Answers that percentiles are taken over: some minutes of one robot."""
-_QUANTILES: Final = {"p50": 50, "p95": 95, "p99": 99}
 
 
 class History:
@@ -40,21 +38,15 @@ class History:
         """Stage -> p50, p95, p99 [ms] of the kept answers; empty before the first."""
         with self._lock:
             kept = {stage: list(values) for stage, values in self._stages_ns.items()}
-        return {stage: quantiles([value / 1e6 for value in values]) for stage, values in kept.items()}
+        return {stage: percentiles([value / 1e6 for value in values]) for stage, values in kept.items()}
 
     def temporal_ratio(self) -> dict[str, float]:
         """p50, p95, p99 of the kept answers' TR; empty before the first."""
         with self._lock:
             values = list(self._ratios)
-        return quantiles(values) if values else {}
+        return percentiles(values) if values else {}
 
     def branches(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
         """Branches run and branches dropped since start, by name."""
         with self._lock:
             return dict(self._run), dict(self._dropped)
-
-
-def quantiles(values: Sequence[float]) -> dict[str, float]:
-    """p50, p95 and p99, linearly interpolated."""
-    found = np.percentile(values, list(_QUANTILES.values()))
-    return {name: float(value) for name, value in zip(_QUANTILES, found, strict=True)}

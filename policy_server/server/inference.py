@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,12 +14,12 @@ from contract.errors import BusyError, EngineError, FieldError, StackError
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Observation
 from policy_server.server.outbox import Outbox
+from policy_server.server.outermost import Outermost
 from policy_server.server.reports import Answered, Loaded, LoadFailed, Outrun, Refused, Report
 from policy_server.server.schedule import Job, Schedule
 from policy_server.server.served_policy import PolicyLoader, ServedPolicy
 
 _TURN_S: Final = 0.5
-_log = logging.getLogger("policy_server.server")
 
 
 class Inference:
@@ -28,6 +27,7 @@ class Inference:
 
     def __init__(self, load: PolicyLoader, schedule: Schedule, outbox: Outbox, clock: Callable[[], int]) -> None:
         self._load, self._schedule, self._outbox, self._clock = load, schedule, outbox, clock
+        self._outermost = Outermost()
         self._thread = threading.Thread(target=self._main, name="inference", daemon=True)
         self._running: Job | None = None
         self._since_ns = 0
@@ -50,15 +50,13 @@ class Inference:
     def _main(self) -> None:
         with ExitStack() as stack:
             try:
-                policy = self._load()
-                stack.callback(policy.close)
-                policy.warm_up()
-                info = policy.info("READY")
+                with self._outermost.frame("loading and warming up the policy"):
+                    policy = self._load()
+                    stack.callback(policy.close)
+                    policy.warm_up()
+                    info = policy.info("READY")
             except StackError as error:
                 self._outbox.put(LoadFailed(error))
-                return
-            except Exception as error:  # outermost frame of this thread; unreported, the server would load for ever
-                self._outbox.put(LoadFailed(_unexpected("loading and warming up the policy", error)))
                 return
             self._serve(policy, info)
 
@@ -91,13 +89,10 @@ class Inference:
         if 0 < job.observation.budget_ns <= waited_ns and not isinstance(job.question, ImagineRequest):
             return Outrun(job, waited_ns)
         try:
-            return _ask(policy, info, job, self._clock, between)
-        except FieldError as error:
-            return Refused(job, error, at_fault=False)
+            with self._outermost.frame("engine"):
+                return _ask(policy, info, job, self._clock, between)
         except StackError as error:
-            return Refused(job, error, at_fault=not isinstance(error, BusyError))
-        except Exception as error:  # outermost frame of this thread: one bad call may not end the server
-            return Refused(job, _unexpected("engine", error), at_fault=True)
+            return Refused(job, error, at_fault=not isinstance(error, FieldError | BusyError))
 
 
 def _ask(
@@ -133,13 +128,3 @@ def _check(answer: ActionChunk | ImaginedFrames, asked: Observation, info: Serve
         check_chunk(answer, asked, info)
     else:
         check_frames(answer, asked)
-
-
-def _unexpected(where: str, error: Exception) -> EngineError:
-    _log.error("%s: an exception nobody planned", where, exc_info=error)
-    return EngineError(
-        where,
-        expected="an answer or a typed error",
-        got=f"{type(error).__name__}: {error}"[:500],
-        remedy="see the server's log; report it with the traceback",
-    )

@@ -13,7 +13,8 @@ from types import FrameType
 from contract.errors import StackError
 from contract.server_info import ServerInfo
 from policy_server.server.served_policy import PolicyLoader
-from policy_server.server.service import PolicyServer, ServeSettings, open_server
+from policy_server.server.service import PolicyServer, open_server
+from policy_server.server.settings import ServeSettings
 
 READY_PREFIX = "READY "
 """A supervisor waits for the line `READY tcp://HOST:PORT` on standard output; `LOADING ...` comes first."""

@@ -13,6 +13,7 @@ from contract.messages import ErrorReply
 from contract.types import Skipped
 from contract.wire import Buffer
 from policy_server.server.counters import Counters
+from policy_server.server.log_lines import Seldom, log_line
 from policy_server.server.schedule import Job
 
 Send: TypeAlias = Callable[[bytes, Sequence[Buffer]], bool]
@@ -29,6 +30,7 @@ class Replies:
 
     def __init__(self, send: Send, counters: Counters) -> None:
         self._send, self._counters = send, counters
+        self._seldom = Seldom()
 
     def reply(self, peer: bytes, request_id: int, message: Message) -> bool:
         """Send a message; False when the peer is unreachable."""
@@ -51,9 +53,9 @@ class Replies:
             self.refuse(peer, request_id, error)
             return
         self._counters.unreadable += 1
-        count = self._counters.unreadable
-        if count & (count - 1) == 0:  # 1, 2, 4, 8 ...: a flood may not fill the log
-            _log.warning("dropped message %d without a readable id: %s", count, error)
+        times = self._seldom.count("unreadable")
+        if times is not None:
+            _log.warning(log_line("dropped_unreadable", error=error, times=times))
 
     def skip(self, job: Job, reason: str) -> None:
         """Answer an observation that will not be computed."""

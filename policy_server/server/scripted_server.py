@@ -11,7 +11,7 @@ import tyro
 from contract.errors import StackError
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, holding_rows, numbered_rows, scripted_info
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 
 
 def scripted_server(

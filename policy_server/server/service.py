@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import zmq
-from zmq.auth.thread import ThreadAuthenticator
 
-from contract.errors import EngineError, StackError
+from contract.errors import ConfigurationError, EngineError, StackError
 from contract.server_info import ServerInfo, ServerState
 from policy_server.server import router
-from policy_server.server.bind import DEFAULT_BIND, bind_endpoint
 from policy_server.server.counters import Counters
 from policy_server.server.desk import Desk
+from policy_server.server.door import Door, open_door
 from policy_server.server.inference import Inference
-from policy_server.server.keys import secure
-from policy_server.server.outbox import open_outbox
+from policy_server.server.outbox import Outbox, open_outbox
 from policy_server.server.schedule import Schedule
 from policy_server.server.served_policy import PolicyLoader
+from policy_server.server.settings import ServeSettings
 from policy_server.server.status import Status, status_of
 
 if TYPE_CHECKING:
@@ -30,19 +27,6 @@ if TYPE_CHECKING:
 _POLL_MS: Final = 100
 _MESSAGES_A_TURN: Final = 64
 _JOIN_S: Final = 1.0
-_LAST_WORDS_MS: Final = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ServeSettings:
-    """How to serve. `hang_s`: longest replan, or pass of an imagination, before the server gives itself up."""
-
-    bind: str = DEFAULT_BIND
-    insecure: bool = False
-    keys: Path | None = None
-    hang_s: float = 30.0
-    metrics: str | None = None
-    """HOST:PORT of the pages `/metrics` and `/status`; None = no pages."""
 
 
 class PolicyServer:
@@ -50,26 +34,24 @@ class PolicyServer:
 
     def __init__(
         self,
-        socket: zmq.Socket,
-        guard: ThreadAuthenticator | None,
+        door: Door,
+        outbox: Outbox,
         load: PolicyLoader,
         hang_s: float,
         clock: Callable[[], int],
     ) -> None:
-        self._socket, self._guard, self._hang_s, self._clock = socket, guard, hang_s, clock
-        self._schedule, self._outbox = Schedule(), open_outbox()
-        self._desk = Desk(lambda peer, frames: router.send(socket, peer, frames), self._schedule)
-        self._inference = Inference(load, self._schedule, self._outbox, clock)
-        self._started_ns = clock()
+        self._door, self._outbox, self._hang_s, self._clock = door, outbox, hang_s, clock
+        self._schedule = Schedule()
+        self._desk = Desk(lambda peer, frames: router.send(door.socket, peer, frames), self._schedule)
+        self._inference = Inference(load, self._schedule, outbox, clock)
+        self._started_ns = 0
         self.pages: Pages | None = None
         self._poller = zmq.Poller()
-        self._poller.register(socket, zmq.POLLIN)
-        self._poller.register(self._outbox.fileno(), zmq.POLLIN)
 
     @property
     def endpoint(self) -> str:
         """Where it listens, with the real port."""
-        return self._socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
+        return self._door.socket.get_string(zmq.LAST_ENDPOINT).rstrip("\0")
 
     @property
     def state(self) -> ServerState:
@@ -100,6 +82,9 @@ class PolicyServer:
     def start(self, pages: Pages | None = None) -> None:
         """Begin to load the policy, on the inference thread, and to show `pages`."""
         self.pages = pages
+        self._started_ns = self._clock()
+        self._poller.register(self._door.socket, zmq.POLLIN)
+        self._poller.register(self._outbox.fileno(), zmq.POLLIN)
         if pages is not None:
             pages.start()
         self._inference.start()
@@ -111,7 +96,7 @@ class PolicyServer:
         for report in self._outbox.collect():
             self._desk.report(report)
         for _ in range(_MESSAGES_A_TURN):
-            message = router.receive(self._socket)
+            message = router.receive(self._door.socket)
             if message is None:
                 break
             self._desk.handle(*message, self._clock())
@@ -124,7 +109,7 @@ class PolicyServer:
             self.pages.close()
         self._schedule.close()
         ended = self._inference.join(_JOIN_S)
-        _close_socket(self._socket, self._guard)
+        self._door.close()
         if ended:
             self._outbox.close()
         return ended
@@ -150,20 +135,13 @@ def open_server(
     load: PolicyLoader, settings: ServeSettings, clock: Callable[[], int] = time.monotonic_ns
 ) -> PolicyServer:
     """A server that is bound and loads. Raises `ConfigurationError` for an address or keys that cannot be used."""
-    endpoint = bind_endpoint(settings.bind, settings.keys is not None, settings.insecure)
-    socket = router.router_socket(zmq.Context())
-    guard = None
-    try:
-        guard = secure(socket, settings.keys) if settings.keys is not None else None
-        router.bind(socket, endpoint)
-    except StackError:
-        _close_socket(socket, guard)
-        raise
-    server = PolicyServer(socket, guard, load, settings.hang_s, clock)
+    if not settings.hang_s > 0.0:
+        raise ConfigurationError("--hang-s", expected="more than 0", got=settings.hang_s, remedy="30 is usual")
+    server = PolicyServer(open_door(settings), open_outbox(), load, settings.hang_s, clock)
     try:
         pages = _pages(settings, server) if settings.metrics else None
     except StackError:
-        _close_socket(socket, guard)
+        server.close()
         raise
     server.start(pages)
     return server
@@ -174,11 +152,3 @@ def _pages(settings: ServeSettings, server: PolicyServer) -> Pages:
     from policy_server.server.pages import open_pages
 
     return open_pages(settings.metrics or "", server.status, settings.insecure)
-
-
-def _close_socket(socket: zmq.Socket, guard: ThreadAuthenticator | None) -> None:
-    context = socket.context
-    socket.close(_LAST_WORDS_MS)
-    if guard is not None:
-        guard.stop()
-    context.destroy(_LAST_WORDS_MS)

@@ -50,7 +50,8 @@ class SessionTable:
             raise SessionError(
                 f"session {name}",
                 expected="a hello on this connection first",
-                got="no session" if session is None else f"held by instance {session.instance}",
+                # Not by whom: the instance is what its holder is known by, and whoever says it takes the name over.
+                got="no session" if session is None else "held by another connection",
                 remedy="say hello; after a restart of the server the client does so by itself",
             )
         return session

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 import zmq
-import zmq.auth
 
 from contract.bodies import Message
 from contract.codec import decode, encode
-from contract.errors import ConfigurationError, LinkTimeoutError, from_wire
+from contract.curve_keys import use_client_keys
+from contract.errors import ConfigurationError, LinkError, LinkTimeoutError, from_wire
 from contract.handshake import contract_hash, require_same_contract
 from contract.messages import ErrorReply, Goodbye, Hello, Welcome
 from contract.server_info import ServerInfo
@@ -43,9 +43,11 @@ class Visitor:
             reply = self.ask(hello, timeout_s)
         if isinstance(reply, ErrorReply):
             raise from_wire(reply.code, reply.what, reply.expected, reply.got, reply.remedy)
-        if isinstance(reply, Welcome):
-            require_same_contract(reply.info.contract_hash, self._address)
-            self.info = reply.info
+        if not isinstance(reply, Welcome):
+            got = type(reply).__name__
+            raise LinkError(f"hello to {self._address}", expected="a welcome", got=got, remedy="is it a policy server?")
+        require_same_contract(reply.info.contract_hash, self._address)
+        self.info = reply.info
 
     def ask(self, question: Message, timeout_s: float) -> Message:
         """The answer to a question, whatever it is. Raises `LinkTimeoutError` when none comes in time."""
@@ -87,7 +89,7 @@ def visit(address: str, timeout_s: float, keys: Path | None = None, session: str
     socket.linger, socket.maxmsgsize = 200, MAX_ARRAY_BYTES
     try:
         if keys is not None:
-            _use_keys(socket, keys)
+            use_client_keys(socket, keys)
         _connect(socket, address)
         guest = Visitor(socket, address, session)
         guest.enter(timeout_s)
@@ -95,19 +97,6 @@ def visit(address: str, timeout_s: float, keys: Path | None = None, session: str
         guest.leave()
     finally:
         context.destroy(200)
-
-
-def _use_keys(socket: zmq.Socket, folder: Path) -> None:
-    own, server = folder / "client.key_secret", folder / "server.key"
-    if not own.is_file() or not server.is_file():
-        raise ConfigurationError(
-            "--keys",
-            expected=f"a folder with {own.name} and {server.name}",
-            got=folder,
-            remedy="name the folder client_NAME that `yam-policy keys` made",
-        )
-    socket.curve_publickey, socket.curve_secretkey = zmq.auth.load_certificate(str(own))
-    socket.curve_serverkey, _ = zmq.auth.load_certificate(str(server))
 
 
 def _connect(socket: zmq.Socket, address: str) -> None:

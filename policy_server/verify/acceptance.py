@@ -15,6 +15,7 @@ from policy_server.engines.base import Engine
 from policy_server.policy import Policy
 from policy_server.verify.observations import Question
 from policy_server.verify.watched_engine import WatchedEngine, first_parting
+from policy_server.whole_loops import HasLoops
 
 WORST_ROW: Final = 0.01
 """rad (and share of the gripper's opening): largest allowed difference of a de-normalised row."""
@@ -34,6 +35,8 @@ class Comparison:
         guided = any(null in manifest.guidance.trained_nulls for null in ("language", "future"))
         self._scales = (GuidanceScales(0.0, 0.0), SCALES) if guided else (GuidanceScales(0.0, 0.0),)
         self._policies = Policy(manifest, self._mine), Policy(manifest, self._other)
+        # Whole loops are what such an engine serves; its single steps then say where they part.
+        self._loops = Policy(manifest, engine) if isinstance(engine, HasLoops) else None
         self.worst_row = self.worst_tr = 0.0
 
     def ask(self, question: Question) -> str:
@@ -49,7 +52,7 @@ class Comparison:
         self._other.forget()
         wanted = self._policies[1].replan_forced(question.observation, scales)
         try:
-            got = self._policies[0].replan_forced(question.observation, scales)
+            got = (self._loops or self._policies[0]).replan_forced(question.observation, scales)
         except EngineError as error:
             return str(error)
         row, ratio = _differences(got, wanted)
@@ -57,6 +60,8 @@ class Comparison:
         if row <= WORST_ROW and ratio <= WORST_TR:
             return ""
         what = f"rows differ by {row:.3g} rad" if row > WORST_ROW else f"TR differs by {ratio:.2%}"
+        if self._loops is not None:
+            self._policies[0].replan_forced(question.observation, scales)
         return f"{what}; {first_parting(self._mine.calls, self._other.calls)}"
 
 

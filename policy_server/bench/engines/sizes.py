@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from contract.architecture import Canvas, View
@@ -9,46 +11,67 @@ from contract.errors import ConfigurationError
 from policy_server.model.config import BackboneConfig, HeadConfig, LatentConfig, ModelConfig, TextConfig
 from policy_server.model.presets import cosmos_2b, tiny
 
-CANVASES: Final = ((256, 256), (480, 640))
+CANVASES: Final = ("256x256", "480x640")
 """Height and width in pixels: 1,280 and 6,000 tokens of 8 x 8 latent cells in 2 x 2 patches, five frames."""
+NAMES: Final = ("tiny", "mid", "full")
+_CELL: Final = 16
+"""Pixels of a token's side."""
+
+
+def small(height: int, width: int) -> ModelConfig:
+    """The tiny policy's sizes on a larger canvas, in patches as Cosmos'."""
+    base = tiny()
+    backbone = base.backbone.model_copy(update={"patch": (1, 2, 2), "kernel": "fused"})
+    head = base.head.model_copy(update={"kernel": "fused"})
+    return base.model_copy(update={"backbone": backbone, "head": head, "canvas": _one_view(height, width)})
 
 
 def mid(height: int, width: int) -> ModelConfig:
     """A Cosmos of about 100 million parameters: 12 blocks, width 640."""
-    return _cosmos("mid", height, width, BackboneConfig(
-        layers=12, heads=10, head_dim=64, adaln_lora_dim=256, kernel="fused", tap_block=7, sigma=0.6, passes=1,
-    ))  # fmt: skip
+    return ModelConfig(
+        name="mid",
+        canvas=_one_view(height, width),
+        latent=LatentConfig(kind="conv", channels=16, width=32),
+        text=TextConfig(kind="cached", width=1024, length=64, vocabulary=("put the cube in the bin",)),
+        backbone=BackboneConfig(
+            layers=12, heads=10, head_dim=64, adaln_lora_dim=256, kernel="fused", tap_block=7, sigma=0.6, passes=1
+        ),
+        head=HeadConfig(
+            kind="flow_transformer", width=512, layers=4, heads=8, head_dim=64, time_width=128, kernel="fused"
+        ),
+    )
 
 
 def full(height: int, width: int) -> ModelConfig:
     """Cosmos-Predict2.5-2B's backbone and the head that goes with it."""
-    base = cosmos_2b()
-    return base.model_copy(update={"name": "cosmos_2b", "canvas": _one_view(height, width)})
+    return cosmos_2b().model_copy(update={"canvas": _one_view(height, width)})
 
 
-def sizes(names: tuple[str, ...]) -> tuple[tuple[str, ModelConfig], ...]:
-    """(label, configuration) of every size named; `tiny` has its own canvas, the others both of CANVASES."""
+def sizes(names: Sequence[str], canvases: Sequence[str] = CANVASES) -> tuple[tuple[str, ModelConfig], ...]:
+    """(label, configuration) of every size on every canvas; `tiny` comes on its own canvas too.
+
+    Raises `ConfigurationError` for an unknown size, or a canvas that is not HEIGHTxWIDTH in whole tokens.
+    """
     found: list[tuple[str, ModelConfig]] = []
+    shapes = [_shape(canvas) for canvas in canvases]
     for name in names:
+        if name not in NAMES:
+            raise ConfigurationError("--sizes", expected=", ".join(NAMES), got=name, remedy="use those")
         if name == "tiny":
-            found.append(("tiny 64x96", tiny()))
-        elif name in ("mid", "full"):
-            make = mid if name == "mid" else full
-            found += [(f"{name} {height}x{width}", make(height, width)) for height, width in CANVASES]
-        else:
-            raise ConfigurationError("--sizes", expected="tiny, mid, full", got=name, remedy="use those")
+            found.append((f"tiny {tiny().canvas.height}x{tiny().canvas.width}", tiny()))
+        make = {"tiny": small, "mid": mid, "full": full}[name]
+        found += [(f"{name} {height}x{width}", make(height, width)) for height, width in shapes]
     return tuple(found)
 
 
-def _cosmos(name: str, height: int, width: int, backbone: BackboneConfig) -> ModelConfig:
-    return ModelConfig(
-        name=name,
-        canvas=_one_view(height, width),
-        latent=LatentConfig(kind="conv", channels=16, width=32),
-        text=TextConfig(kind="cached", width=1024, length=64, vocabulary=("put the cube in the bin",)),
-        backbone=backbone,
-        head=HeadConfig(kind="flow_transformer", width=512, layers=4, heads=8, head_dim=64, time_width=128),
-    )
+def _shape(canvas: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{2,4})x(\d{2,4})", canvas)
+    height, width = (int(each) for each in match.groups()) if match else (1, 1)
+    if height % _CELL or width % _CELL:
+        raise ConfigurationError(
+            "--canvases", expected=f"HEIGHTxWIDTH in multiples of {_CELL}", got=canvas, remedy="for example 256x256"
+        )
+    return height, width
 
 
 def _one_view(height: int, width: int) -> Canvas:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from policy_server.model.graphs import Graph
@@ -16,14 +17,42 @@ class Work:
 
     flops: int
     """Matrix products, convolutions and attention; two per multiply-add."""
-    least_bytes: int
-    """Weights, inputs and outputs once each: what no implementation can avoid moving."""
+    weight_bytes: int
+    """Of the layers that took part: the tap, say, does not read the blocks behind it."""
+    other_bytes: int
+    """Inputs and outputs."""
+
+    @property
+    def least_bytes(self) -> int:
+        """Weights, inputs and outputs once each: what no implementation can avoid moving."""
+        return self.weight_bytes + self.other_bytes
+
+    def of(self, branches: int) -> Work:
+        """The same for so many branches, counted for one."""
+        return Work(self.flops * branches, self.weight_bytes, self.other_bytes * branches)
+
+    def __add__(self, other: Work) -> Work:
+        """Both, one after the other."""
+        return Work(
+            self.flops + other.flops, self.weight_bytes + other.weight_bytes, self.other_bytes + other.other_bytes
+        )
 
 
 def work_of(graph: Graph, inputs: tuple[torch.Tensor, ...]) -> Work:
     """Counted by running the graph once."""
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        outputs = graph.module(*inputs)
+    used: dict[int, int] = {}
+
+    def note(module: nn.Module, *_: object) -> None:
+        lists = (each for each in module.children() if isinstance(each, nn.ParameterList))
+        for part in (module, *lists):
+            used.update({id(each): each.nbytes for each in part.parameters(recurse=False)})
+
+    hooks = [each.register_forward_hook(note) for each in graph.module.modules()]
+    try:
+        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+            outputs = graph.module(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
     made = outputs if isinstance(outputs, tuple) else (outputs,)
-    weights = sum(each.nbytes for each in graph.module.owner.parameters())
-    return Work(counter.get_total_flops(), weights + sum(each.nbytes for each in (*inputs, *made)))
+    return Work(counter.get_total_flops(), sum(used.values()), sum(each.nbytes for each in (*inputs, *made)))

@@ -11,8 +11,8 @@ import pytest
 from contract.errors import ConfigurationError
 from policy_server.bench import wire
 from policy_server.bench.children import child
-from policy_server.bench.percentiles import percentiles_ms
 from policy_server.bench.samples import Samples
+from policy_server.percentiles import percentiles_ms
 
 
 def test_percentiles_are_in_milliseconds() -> None:

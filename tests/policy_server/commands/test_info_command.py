@@ -16,7 +16,7 @@ from policy_server.commands.serve import other_calibration
 from policy_server.server.background import ANY_PORT, background_server
 from policy_server.server.keys import make_keys
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE, THERE = "a" * 64, "b" * 64

@@ -22,7 +22,7 @@ from policy_server.engines.onnxruntime_engine import OnnxRuntimeEngine
 from policy_server.engines.stub_runtime import FaultKind, Faults, StubRuntime
 from policy_server.policy import Policy
 from policy_server.server.background import ANY_PORT, background_server
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 from policy_server.server.visitor import Visitor, visit
 from policy_server.warm_up import neutral_observation
 from tests.policy_server.compiled.fake_compiler import FakeCompiler

@@ -15,7 +15,8 @@ from contract.types import ActionChunk
 from policy_server.server.background import ANY_PORT, BackgroundServer, background_server
 from policy_server.server.history import History
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings, open_server
+from policy_server.server.service import open_server
+from policy_server.server.settings import ServeSettings
 from policy_server.server.visitor import visit
 from tests.contract.messages_of_all_kinds import observation
 

@@ -18,7 +18,8 @@ from contract.types import ActionChunk, ImaginedFrames, ImagineRequest, Skipped
 from contract.wire import MAX_ARRAY_BYTES
 from policy_server.server.background import ANY_PORT, background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings, open_server
+from policy_server.server.service import open_server
+from policy_server.server.settings import ServeSettings
 from policy_server.server.visitor import Visitor, visit
 from tests.contract.messages_of_all_kinds import observation
 from tests.contract.test_wire import hostile

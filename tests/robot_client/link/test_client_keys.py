@@ -10,7 +10,7 @@ from contract.errors import ConfigurationError
 from policy_server.server.background import ANY_PORT, background_server
 from policy_server.server.keys import make_keys
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 from robot_client import commands
 from robot_client.demo import command
 from robot_client.demo.settings import RunSettings

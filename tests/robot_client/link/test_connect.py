@@ -15,7 +15,7 @@ from contract.messages import ErrorReply, Hello
 from contract.types import ActionChunk
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 from robot_client.link.policy_link import PolicyLink
 from tests.contract.messages_of_all_kinds import observation, server_info
 from tests.robot_client.link.fake_server import Send, fake_server

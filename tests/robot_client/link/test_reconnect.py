@@ -13,7 +13,7 @@ from contract import errors as e
 from contract.types import ActionChunk, Skipped
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
-from policy_server.server.service import ServeSettings
+from policy_server.server.settings import ServeSettings
 from robot_client.link.asked import Answer
 from robot_client.link.backoff import FIRST_NS, LONGEST_NS, Backoff
 from robot_client.link.budgets import Budgets

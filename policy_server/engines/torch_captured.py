@@ -1,0 +1,126 @@
+"""The torch model on a card: whole loops in CUDA graphs, one for each number of branches, on fixed buffers.
+
+The same code runs on a CPU without captures; that is how its arithmetic is tested. On a card it has not been run yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+from contract.errors import EngineError
+from contract.manifest import BundleManifest
+from policy_server.bundle import Bundle
+from policy_server.engines.torch_engine import checkpoint_in
+from policy_server.export.precision import DTYPES, graphs_in
+from policy_server.model.checkpoint import load_checkpoint
+from policy_server.model.graphs import Graph
+from policy_server.model.loops.board import make_board
+from policy_server.model.loops.fixed_graph import FixedGraph, fix_graph
+from policy_server.model.loops.replan_loops import ReplanLoops
+from policy_server.model.loops.staging import Staging
+from policy_server.model.policy import VideoActionModel
+
+ALONE = ("encode", "text", "decode", "video_step")
+"""Graphs that a replan or an imagination runs by themselves."""
+
+
+class CapturedTorchEngine:
+    """`Engine` with `loops`; `load` reads the checkpoint that a bundle carries."""
+
+    def __init__(
+        self, model: VideoActionModel, manifest: BundleManifest, device: str = "cpu", compiled: bool = False
+    ) -> None:
+        self._device = torch.device(device)
+        self._graphs: dict[str, Graph] = graphs_in(model, manifest.precision)
+        for graph in self._graphs.values():
+            graph.module.to(self._device)
+        self._wrap: Callable[[Any], Any] = partial(torch.compile, dynamic=False) if compiled else lambda call: call
+        on_card = self._device.type == "cuda"
+        self._pool = torch.cuda.graph_pool_handle() if on_card else None
+        self._staging = Staging(self._device)
+        self._fixed: dict[tuple[str, int], FixedGraph] = {}
+        self.loops = self._loops(model, manifest)
+        version, precision = torch.__version__, manifest.precision
+        self.id = f"torch-{version.split('+')[0]}-{self._device.type}/{precision}/{manifest.weights_hash[:12]}"
+        card = torch.cuda.get_device_name(self._device) if on_card else "cpu"
+        how = "loops in CUDA graphs" if on_card else "loops without captures"
+        self.runs_on = f"torch {version}, {card}, {precision}, {how}{', compiled' if compiled else ''}"
+
+    @classmethod
+    def load(cls, bundle: Bundle, device: str = "cuda", compiled: bool = True) -> CapturedTorchEngine:
+        """The engine of a bundle that carries its checkpoint, every piece captured.
+
+        Raises `EngineError` without a card, or when a piece cannot be compiled or captured, `BundleError` for a bundle
+        of graphs only.
+        """
+        if device == "cuda" and not torch.cuda.is_available():
+            raise EngineError(
+                "engine torch_cuda",
+                expected="an NVIDIA card and a torch built for CUDA",
+                got=f"torch {torch.__version__} sees no card",
+                remedy="use --engine onnxruntime",
+            )
+        torch.backends.cudnn.allow_tf32 = False  # the encoder is fp32 in every precision
+        engine = cls(load_checkpoint(checkpoint_in(bundle.folder)).model, bundle.manifest, device, compiled)
+        engine.prepare()
+        return engine
+
+    def prepare(self) -> None:
+        """Capture everything that serving runs. Raises `EngineError`."""
+        self.loops.prepare()
+        for name in ALONE:
+            fixed = self._at(name, 1)
+            fixed.run({key: each.cpu().numpy() for key, each in fixed.inputs.items()})
+
+    @property
+    def graphs(self) -> tuple[str, ...]:
+        """Names of the graphs."""
+        return tuple(self._graphs)
+
+    def inputs(self, graph: str) -> tuple[str, ...]:
+        """Input names of one graph."""
+        return tuple(self._graph(graph).inputs)
+
+    def outputs(self, graph: str) -> tuple[str, ...]:
+        """Output names of one graph."""
+        return self._graph(graph).outputs
+
+    def run(self, graph: str, feeds: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        """Outputs by name, one graph alone. Raises `EngineError` for a missing or ill-shaped input."""
+        spec = self._graph(graph)
+        branches = len(next(iter(feeds.values()))) if spec.branches and feeds else 1
+        return self._at(graph, branches).run(feeds)
+
+    def close(self) -> None:
+        """Give up weights, buffers and captures."""
+        self._graphs, self._fixed = {}, {}
+        self.loops.pieces.clear()
+
+    def _at(self, name: str, branches: int) -> FixedGraph:
+        """The graph on buffers for so many branches, made when it is first asked for."""
+        key = name, branches
+        if key not in self._fixed:
+            graph = self._graph(name)
+            call = self._wrap(graph.module)
+            self._fixed[key] = fix_graph(graph, branches, self._device, call, self._staging, self._pool)
+        return self._fixed[key]
+
+    def _graph(self, name: str) -> Graph:
+        if name not in self._graphs:
+            raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
+        return self._graphs[name]
+
+    def _loops(self, model: VideoActionModel, manifest: BundleManifest) -> ReplanLoops:
+        # In half precision the graphs are of a narrowed copy of the model, so its parts are taken from them.
+        backbone: Any = self._graphs["video_step"].module.owner
+        head: Any = self._graphs["context"].module.owner
+        dtype = DTYPES.get(manifest.precision, torch.float32)
+        board = make_board(model.config, head, manifest, self._device, dtype)
+        functions = (backbone.velocity, backbone.features, head.context, head.action_step)
+        wrapped = tuple(self._wrap(function) for function in functions)
+        return ReplanLoops(board, manifest, wrapped, head, self._pool)  # type: ignore[arg-type]
