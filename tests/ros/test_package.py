@@ -101,7 +101,8 @@ def test_colcon_builds_the_package(tmp_path: Path, how: tuple[str, ...]) -> None
     share = prefix / "share" / "yam_vam"
     wanted = {"sim", "real", "teleop", "replay", "bench"}
     assert {path.name.removesuffix(".launch.py") for path in (share / "launch").glob("*.launch.py")} == wanted
-    for file in ("package.xml", "urdf/yam_station.urdf", "rviz/yam.rviz", "config/client.yaml", "launch/yam_launch.py"):
+    installed = ("package.xml", "urdf/yam_station.urdf", "rviz/yam.rviz", "config/client.yaml", "config/fastdds.xml")
+    for file in (*installed, "launch/yam_launch.py"):
         assert (share / file).is_file(), file
     site = next(prefix.glob("lib/python*/site-packages"))
     # What install/setup.bash would set: of a linked build the modules lie in the build folder.

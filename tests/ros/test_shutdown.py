@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,14 @@ def test_a_signal_ends_the_node_in_order_in_every_state(state: str, number: sign
         reader = BagReader(tmp_path / "episodes" / "episode_000000")
         list(reader.messages())
         assert reader.finished
+
+
+@pytest.mark.parametrize(("value", "says"), [("seed:=abc", "INTEGER"), ("seed:=-5", "Max: 2147483647")])
+def test_a_wrong_parameter_ends_the_node_with_one_line(value: str, says: str) -> None:
+    """Not with a traceback: what is wrong is the value that a person gave."""
+    done = subprocess.run(
+        [sys.executable, "-m", "yam_vam.client", "--ros-args", "-p", value], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr

@@ -20,7 +20,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", sorted(glob(os.path.join(LAUNCH, "*.py")))),
-        (f"share/{NAME}/config", sorted(glob("config/*.yaml"))),
+        (f"share/{NAME}/config", sorted(glob("config/*"))),
         (f"share/{NAME}/urdf", sorted(glob("urdf/*.urdf"))),
         (f"share/{NAME}/rviz", sorted(glob("rviz/*.rviz"))),
     ],

@@ -18,24 +18,18 @@ from contract.station import Station, load_station
 from robot_client.i2rt_paths import models_directory
 from yam_vam.calibrated_urdf import with_calibration
 from yam_vam.qos_watch import QosWatch
+from yam_vam.shared_files import shared_file
 from yam_vam.topics import LATCHED
 
 TOPIC: Final = "robot_description"
-URDF: Final = "yam_station.urdf"
+URDF: Final = "urdf/yam_station.urdf"
 _MESH: Final = re.compile(r'filename="\.\./\.\./(?P<path>[^"]+)"')
 _ASSETS: Final = re.compile(r'filename="\.\./(?P<path>assets/[^"]+)"')
 
 
 def urdf_path() -> Path:
-    """Beside this package in the repository, or in its share folder once colcon has built it."""
-    beside = Path(__file__).resolve().parents[1] / "urdf" / URDF
-    if beside.is_file():
-        return beside
-    for folder in Path(__file__).resolve().parents:
-        built = folder / "share" / "yam_vam" / "urdf" / URDF
-        if built.is_file():
-            return built
-    raise ConfigurationError("URDF of the station", expected=URDF, got="no such file", remedy="build again with colcon")
+    """The model's URDF, uncalibrated."""
+    return shared_file(URDF)
 
 
 def description(station: Station) -> str:

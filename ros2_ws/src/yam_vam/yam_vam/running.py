@@ -14,12 +14,14 @@ from types import FrameType
 from typing import Final
 
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from contract.errors import StackError
 from robot_client.clock import NS_PER_S, Clock, MonotonicClock
 from yam_vam.managed import DONE, ManagedNode
+from yam_vam.middleware import make_room_for_images
 
 SPIN_S: Final = 0.05
 RETRY_NS: Final = 2 * NS_PER_S
@@ -76,10 +78,11 @@ def run_node(make: Callable[[Signals], ManagedNode], arguments: Sequence[str] | 
     """Run until a signal, the node's own end, or the end of its context; the exit code."""
     signals = Signals()
     signals.install()
-    rclpy.init(args=list(sys.argv if arguments is None else arguments), signal_handler_options=SignalHandlerOptions.NO)
     try:
+        make_room_for_images()
+        rclpy.init(args=list(arguments or sys.argv), signal_handler_options=SignalHandlerOptions.NO)
         node = make(signals)
-    except StackError as error:
+    except (StackError, ParameterException) as error:
         print(f"error: {error}", file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 2
