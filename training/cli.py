@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -133,6 +134,32 @@ def evaluate(
     evaluate_bundle(bundle, wanted, out, _say, note, calibrate)
 
 
+def imagine(
+    bundle: File,
+    rotation: int = 0,
+    per_pair: int = 0,
+    ood_per_pair: int = 10,
+    first_seed: int = 1000,
+    films: int = 8,
+    out: Path = Path("out/imagined"),
+) -> None:
+    """Judge what a policy imagines against what the expert would do in the same scene, and film it.
+
+    Args:
+        bundle: bundle folder, or a run's checkpoint folder.
+        rotation: which pairs are held out.
+        per_pair: layouts per seen pair.
+        ood_per_pair: layouts per held-out pair.
+        first_seed: seed of the first layout.
+        films: most films, of held-out pairs.
+        out: folder for imagined.jsonl and the films.
+    """
+    from training.evaluate.wanted import Wanted
+    from training.imagination.command import imagine as judge_and_film
+
+    judge_and_film(bundle, Wanted(rotation, per_pair, ood_per_pair, first_seed), out, films, _say)
+
+
 def analyse(raw: Path = Path("docs/results/raw"), out: Path = Path("docs/results")) -> None:
     """Statistics and the results page from stored raw outcomes; needs neither policy nor twin.
 
@@ -166,11 +193,16 @@ def main() -> int:
                 "publish": publish,
                 "strength": strength,
                 "evaluate": evaluate,
+                "imagine": imagine,
                 "analyse": analyse,
             }
         )
     except StackError as error:
         print(f"yam-train: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        said = "the disk is full: free some space" if error.errno == errno.ENOSPC else "check the path"
+        print(f"yam-train: {error}; {said} and give the same command again", file=sys.stderr)
         return 2
     return 0
 

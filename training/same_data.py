@@ -28,16 +28,17 @@ def require_same_data(run: Run, materials: Materials) -> None:
 
     Its weights mean the numbers of the old data: with other offsets and scales every action comes out wrong at first.
     """
-    if not run.start or run.stage != "action" or run.fresh_head:
+    head_from = run.head_start or ("" if run.fresh_head else run.start)
+    if not head_from or run.stage != "action":
         return
-    card = PolicyCard.model_validate_json((Path(run.start) / CARD).read_text(encoding="utf-8"))
+    card = PolicyCard.model_validate_json((Path(head_from) / CARD).read_text(encoding="utf-8"))
     if not card.trained:
         return
     for what, old, new in (("state", card.state, materials.state), *_actions(card, materials)):
         channel = _first_apart(old, new)
         if channel is not None:
             raise ConfigurationError(
-                f"statistics of {what} {CHANNELS[channel]}, start {run.start}",
+                f"statistics of {what} {CHANNELS[channel]}, head of {head_from}",
                 expected=f"about {old.offset[channel]:.3g} +- {old.scale[channel]:.3g}, as its head was trained with",
                 got=f"{new.offset[channel]:.3g} +- {new.scale[channel]:.3g} in {', '.join(str(f) for f in run.data)}",
                 remedy="correct `data` (units, order of channels?), or set `fresh_head = true`",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
 from contract.errors import ConfigurationError
@@ -94,8 +95,17 @@ class Trainer:
         return settings.learning_rate * warm * 0.5 * (1 + math.cos(math.pi * min(step / settings.steps, 1.0)))
 
     def _save(self, step: int, command: str) -> None:
-        save_state(self._folder / STATE_FOLDER, self._run, step, self._model, self._ema, self._optimiser)
-        save_checkpoint(merged(self._ema.model), self._stage.card(command), self._folder / CHECKPOINT)
+        """Raises `ConfigurationError` when it cannot be written; what was saved before stays and is gone on from."""
+        try:
+            save_state(self._folder / STATE_FOLDER, self._run, step, self._model, self._ema, self._optimiser)
+            save_checkpoint(merged(self._ema.model), self._stage.card(command), self._folder / CHECKPOINT)
+        except (OSError, SafetensorError) as error:
+            raise ConfigurationError(
+                f"state of step {step} in {self._folder}",
+                expected="room on the disk",
+                got=error,
+                remedy="free some space and give the same command again: it goes on from the state saved before",
+            ) from error
 
 
 def _only(model: VideoActionModel, trained: Iterable[nn.Parameter]) -> list[nn.Parameter]:

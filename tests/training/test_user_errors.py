@@ -5,6 +5,8 @@ Resume with another run: test_resume. Wrong folders, keys, shards: test_data. Co
 
 from __future__ import annotations
 
+import errno
+import json
 import shutil
 import sys
 from collections import namedtuple
@@ -99,3 +101,56 @@ def test_statistics_of_other_data_are_refused_by_channel(
     with pytest.raises(ConfigurationError, match=r"statistics of state left_joint1.*fresh_head"):
         train(other, tmp_path / "other", "test", lambda line: None, stop_at=1)
     train(other.model_copy(update={"fresh_head": True}), tmp_path / "fresh", "test", lambda line: None, stop_at=1)
+
+
+def test_the_head_of_another_policy_must_have_been_trained_on_such_data_too(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the start was looked at: a head taken over from data in other units went on unnoticed."""
+    start = train(run, tmp_path / "first", "test", lambda line: None, stop_at=1)
+    card = start / "card.json"
+    other = tmp_path / "other"
+    shutil.copytree(start, other)
+    told = json.loads(card.read_text())
+    told["state"]["offset"][0] += 90.0
+    (other / "card.json").write_text(json.dumps(told))
+    mixed = run.model_copy(update={"name": "mixed", "start": str(start), "head_start": str(other)})
+    with pytest.raises(ConfigurationError, match=r"statistics of state left_joint1, head of .*other"):
+        train(mixed, tmp_path / "mixed", "test", lambda line: None, stop_at=1)
+
+
+def test_a_disk_that_fills_up_on_the_way_is_said_and_what_was_saved_is_gone_on_from(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(run, tmp_path / "run", "test", lambda line: None, stop_at=3)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("training.state.save_file", full)
+        with pytest.raises(ConfigurationError, match=r"state of step 6.*No space left.*same command again"):
+            train(run, tmp_path / "run", "test", lambda line: None)
+    said: list[str] = []
+    train(run, tmp_path / "run", "test", said.append)
+    assert (tmp_path / "run" / "checkpoint").is_dir()
+    assert not any(line.startswith("1 of 6") for line in said)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "x.npy"), "free some space"),
+        (PermissionError(errno.EACCES, "Permission denied", "x.npy"), "check the path"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    error: OSError, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("tyro.extras.subcommand_cli_from_dict", refuse)
+    assert cli.main() == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and "x.npy" in lines[0] and said in lines[0]

@@ -52,7 +52,9 @@ class Cell(BaseModel):
     adaptation: str = ""
     sigma: float | None = None
     horizon: int | None = None
-    """Rows of a chunk; the future that the head may look at is as long."""
+    """How far ahead the imagined future reaches, in rows of 0.1 s; a chunk has 16."""
+    reference: str = ""
+    """Of a variant: the policy to compare it with on the same layouts."""
 
     @property
     def kin(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,18 +10,16 @@ from typing import Any, Final
 import numpy as np
 
 from contract.errors import ConfigurationError
-from training.analyse.entry import Entry, entry, rate_of
+from training.analyse.arms import ablation
+from training.analyse.entry import Entry, entry
 from training.analyse.outcomes import Results, Tried, of_split
-from training.analyse.paired import success_difference
 from training.analyse.phase_effect import CONTACT, PLANNING, Reading, mean_over, standardised_difference
 from training.analyse.rank_correlation import LEAST_POINTS, spearman
+from training.analyse.rates import SPLITS, compared, success
 from training.analyse.resampling import Estimate
 from training.data.shard import PHASES
 
-FUTURES: Final = ("kept", "masked", "swapped", "moved", "reworded")
-VARIANTS: Final = ("head_without_future", "backbone_without_video_loss", "behaviour_cloning")
 GUIDANCE: Final = ("off", "constant", "adaptive", "inverted")
-SPLITS: Final = ("id", "ood")
 LEAST_SWEEP: Final = 9
 _NO_PROBE: Final = "not noted (evaluate --probe)"
 
@@ -30,9 +29,9 @@ def findings(results: Results) -> dict[str, Any]:
     kept = results.tried("headline", future="kept", guidance="off", rotation=0)
     gate = results.tried("gate", future="masked", guidance="off", rotation=0)
     return {
-        "id_success": {**_success(kept, "id"), "gate_future_masked": _success(gate, "id")},
+        "id_success": {**success(kept, "id"), "gate_future_masked": success(gate, "id")},
         "ood_success": {mode: _best_of(results, mode, "ood") for mode in GUIDANCE},
-        "ablation": _ablation(results),
+        "ablation": ablation(results),
         "tr_phase_effect": _phases(kept),
         "tr_ood_spearman": _sweep(results),
         "guidance": _guidance(results),
@@ -41,15 +40,6 @@ def findings(results: Results) -> dict[str, Any]:
         "rotations": {str(rotation): _rotation(results, rotation) for rotation in range(4)},
         "policy": _policy(results),
     }
-
-
-def _success(tried: Sequence[Tried], split: str, reason: str = "not run") -> Entry:
-    part = of_split(tried, split)
-    return entry(rate_of([one.success for one in part]), reason, **_seeds(part))
-
-
-def _seeds(tried: Sequence[Tried]) -> dict[str, Any]:
-    return {"training_seeds": len({one.head_seed for one in tried}), "layout_seeds": len({one.seed for one in tried})}
 
 
 def _family(results: Results) -> str:
@@ -69,10 +59,10 @@ def _others(results: Results) -> dict[str, dict[str, dict[str, Entry]]]:
     """Policies that the headline is not about: success by future."""
     told: dict[str, dict[str, dict[str, Entry]]] = {}
     for cell, tried in results.cells:
-        counts = {"gate", "ablation", "earlier", "sweep"} & set(cell.use) and "headline" not in cell.use
+        counts = {"gate", "ablation", "earlier"} & set(cell.use) and "headline" not in cell.use
         if counts and cell.guidance == "off" and cell.variant == "main" and cell.through == "rows":
             named = told.setdefault(f"{cell.policy}, rotation {cell.rotation}", {})
-            named[cell.future] = {split: _success(tried, split) for split in SPLITS}
+            named[cell.future] = {split: success(tried, split) for split in SPLITS}
     return told
 
 
@@ -90,7 +80,7 @@ def _best_of(results: Results, mode: str, split: str) -> Entry:
     if not methods:
         return entry(None)
     name = max(methods, key=lambda method: (method == mode, len(of_split(methods[method], split))))
-    return {**_success(methods[name], split), "method": name}
+    return {**success(methods[name], split), "method": name}
 
 
 def _methods(results: Results, mode: str) -> dict[str, list[Tried]]:
@@ -101,35 +91,6 @@ def _methods(results: Results, mode: str) -> dict[str, list[Tried]]:
         if cell.kin == family:
             by_method[cell.method] += tried
     return by_method
-
-
-def _ablation(results: Results) -> dict[str, Any]:
-    reference = results.tried("headline", variant="main", future="kept", guidance="off", rotation=0)
-    told: dict[str, Any] = {}
-    for future in FUTURES:
-        tried = results.tried("headline", variant="main", future=future, guidance="off", rotation=0)
-        told[future] = _compared(tried, reference if future != "kept" else [])
-        if future == "reworded":
-            told[future] |= {f"{split}_did_the_other_job": _obeyed(tried, split) for split in SPLITS}
-    for variant in VARIANTS:
-        tried = results.tried("ablation", variant=variant, guidance="off", rotation=0)
-        told[variant] = _compared(tried, reference)
-    return told
-
-
-def _obeyed(tried: Sequence[Tried], split: str) -> Entry:
-    """How often the arms did what was imagined instead of what was said."""
-    return entry(rate_of([bool(one.obeyed) for one in of_split(tried, split) if one.obeyed is not None]))
-
-
-def _compared(tried: Sequence[Tried], reference: Sequence[Tried]) -> dict[str, Entry]:
-    """Success, and how far it is from that of the reference on the same layouts and noise."""
-    told = {split: _success(tried, split) for split in SPLITS}
-    if reference:
-        for split in SPLITS:
-            found = success_difference(of_split(tried, split), of_split(reference, split))
-            told[f"{split}_minus_reference"] = entry(found, "no trials with the same seeds")
-    return told
 
 
 def _phases(kept: Sequence[Tried]) -> dict[str, Any]:
@@ -168,13 +129,22 @@ def _point(results: Results, design: tuple[str, float | None, int | None]) -> di
         for one in part
     ]
     ratios = [ratio for one in of_split(tried, "id") for ratio in one.ratios]
-    rates = {split: _success(tried, split) for split in SPLITS}
+    rates = {split: success(tried, split) for split in SPLITS}
     id_rate, ood_rate = (rates[split]["value"] for split in SPLITS)
     gap = None if id_rate is None or ood_rate is None else id_rate - ood_rate
     return {
         "adaptation": design[0], "sigma": design[1], "horizon": design[2], **rates,
-        "tr": float(np.mean(ratios)) if ratios else None, "gap": gap,
+        "tr": float(np.mean(ratios)) if ratios else None, "gap": gap, "gap_interval": _gap_interval(rates),
     }  # fmt: skip
+
+
+def _gap_interval(rates: dict[str, Entry]) -> list[float] | None:
+    """95 % interval of ID - OOD, two rates of different layouts: Newcombe (1998), method 10, from Wilson's limits."""
+    if rates["id"]["value"] is None or rates["ood"]["value"] is None:
+        return None
+    (p, (p_low, p_high)), (q, (q_low, q_high)) = ((rates[s]["value"], rates[s]["interval"]) for s in SPLITS)
+    below, above = math.hypot(p - p_low, q_high - q), math.hypot(p_high - p, q - q_low)
+    return [round(p - q - below, 4), round(p - q + above, 4)]
 
 
 def _guidance(results: Results) -> dict[str, Any]:
@@ -183,7 +153,7 @@ def _guidance(results: Results) -> dict[str, Any]:
     for mode in GUIDANCE:
         methods = _methods(results, mode) or {mode: []}
         for name, tried in sorted(methods.items()):
-            told[name] = _compared(tried, [] if mode == "off" else reference)
+            told[name] = compared(tried, [] if mode == "off" else reference)
             told[name]["replan_ms"] = entry(_median_ms(tried))
     return told
 
@@ -197,9 +167,9 @@ def _median_ms(tried: Sequence[Tried]) -> Estimate | None:
 def _client(results: Results) -> dict[str, Entry]:
     """The served policy through the robot client's own loop and safety, and how far from the quick way that is."""
     tried = results.tried("headline", future="kept", guidance="off", rotation=0, through="client")
-    return _compared(tried, results.tried("headline", future="kept", guidance="off", rotation=0))
+    return compared(tried, results.tried("headline", future="kept", guidance="off", rotation=0))
 
 
 def _rotation(results: Results, rotation: int) -> dict[str, Entry]:
     tried = results.tried("headline", future="kept", guidance="off", rotation=rotation, variant="main")
-    return {split: _success(tried, split) for split in SPLITS}
+    return {split: success(tried, split) for split in SPLITS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -16,13 +16,22 @@ class Imagined(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    split: Literal["id", "ood"] = "ood"
     object: str
     receptacle: str
     seed: int
-    imagined_right: bool
+    imagined_right: bool | None
+    """None: fewer than two objects or receptacles to choose from."""
     executed_right: bool
     chunks: Annotated[int, Field(ge=1, le=10)]
     film: str | None = None
+    object_imagined: str | None = None
+    """Which object the imagined picture shows being taken, of those an arm can take; None: not told apart."""
+    receptacle_imagined: str | None = None
+    """Which receptacle it is carried to, of those the arm reaches."""
+    objects: int = 0
+    """How many there were to choose from."""
+    receptacles: int = 0
 
 
 def read_imagined(folder: Path) -> list[Imagined]:

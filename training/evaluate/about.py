@@ -22,6 +22,6 @@ def describe(folder: Path, manifest: BundleManifest, rotation: int) -> None:
         "head_seed": manifest.provenance.seed,
         "rotation": rotation,
         "sigma": manifest.video.sigma,
-        "horizon": manifest.head.horizon,
+        "horizon": manifest.video.pixel_frames - 1,
     }
     (folder / ABOUT).write_text(tomli_w.dumps(facts), encoding="utf-8")

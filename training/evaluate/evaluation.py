@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +16,11 @@ from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin, make_twin
 from training.evaluate.client_rollout import SimulatedClient
 from training.evaluate.futures import AlteredEngine, Future, FutureBank, masked
+from training.evaluate.outcome_file import fill
 from training.evaluate.rewording import RewordedEngine, another_task
-from training.evaluate.rollout import Probe, run_trial
+from training.evaluate.rollout import Outcome, Probe, run_trial
 from training.evaluate.subject import Subject
 from training.evaluate.suite import Trial, trials
-from training.progress import Progress
 
 _BANK_SEED, _BANK_PER_PAIR = 900_000, 1
 
@@ -55,24 +53,16 @@ class Evaluation:
         swapping its future would change.
         `client`: through the robot client's own loop and safety (training.evaluate.client_rollout).
         """
-        done = read_outcomes(out)
-        known = {(line["object"], line["receptacle"], line["seed"]) for line in done}
-        missing = [t for t in chosen if (t.task.object, t.task.receptacle, t.seed) not in known]
         policy = self.policy(future, w_max)
         probing = self.probe() if probe else None
-        progress = Progress(len(missing), what=f"trials, future {future}, guidance {guidance}", say=self._say)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        for trial in missing:
+
+        def attempt(trial: Trial) -> Outcome:
             self._bank.start(trial.task.instruction, trial.seed)
             if client:
-                outcome = self._client(policy, guidance).run(trial)
-            else:
-                outcome = run_trial(policy, self.twin, trial, guidance, probing, self._imagined(future, trial))
-            done.append(outcome.line())
-            with out.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(done[-1]) + "\n")
-            progress.step()
-        return done
+                return self._client(policy, guidance).run(trial)
+            return run_trial(policy, self.twin, trial, guidance, probing, self._imagined(future, trial))
+
+        return fill(out, chosen, attempt, f"trials, future {future}, guidance {guidance}", self._say)
 
     def close(self) -> None:
         """Give up engine and pictures."""
@@ -127,10 +117,3 @@ class Evaluation:
             self._bank.start(trial.task.instruction, trial.seed)
             run_trial(policy, self.twin, trial)
         self._banked = True
-
-
-def read_outcomes(path: Path) -> list[dict[str, Any]]:
-    """Lines written so far."""
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]

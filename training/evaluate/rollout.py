@@ -9,13 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contract.types import ActionChunk, GuidanceMode, Observation
-from policy_server.policy import Policy
 from robot_client.twin.judge import Judge
 from robot_client.twin.tasks import Task
 from robot_client.twin.twin import Twin
@@ -60,12 +59,19 @@ class Outcome:
 _OPTIONAL = ("mask_effect", "swap_effect", "reworded", "obeyed")
 
 
+class Answers(Protocol):
+    """Whatever can be asked: the served policy, or a baseline."""
+
+    def replan(self, observation: Observation, elapsed_ns: Callable[[], int], /) -> ActionChunk:
+        """The rows from the observation's `first_row` on."""
+
+
 Probe = Callable[[Observation, ActionChunk], tuple[float, float]]
 """Question and answer of a replan -> its mask effect and swap effect."""
 
 
 def run_trial(
-    policy: Policy,
+    policy: Answers,
     twin: Twin,
     trial: Trial,
     guidance: GuidanceMode = "off",
@@ -125,7 +131,7 @@ def observation(
     )
 
 
-def _ask(policy: Policy, question: Observation, outcome: Outcome) -> ActionChunk:
+def _ask(policy: Answers, question: Observation, outcome: Outcome) -> ActionChunk:
     before = time.perf_counter()
     chunk = policy.replan(question, lambda: 0)
     outcome.replan_ms.append((time.perf_counter() - before) * 1e3)

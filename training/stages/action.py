@@ -21,9 +21,10 @@ from training.adaptation import trained_by_actions
 from training.card import card_of
 from training.data.library import Moments
 from training.looking import looking_loss
-from training.losses import action_loss, conditional_time, generated_channels, noise_future, video_loss
+from training.losses import conditional_time, generated_channels, noise_future, video_loss
 from training.precision import mixed
 from training.run import Run
+from training.stages.acting import clips_and_rows, kept, row_errors
 from training.stages.base import Chance
 from training.stages.encode import clip_of, draw_mirrored, instructions, mirror_some
 from training.stages.materials import Materials, some
@@ -90,11 +91,12 @@ class ActionStage:
             latents = clip_of(model, seen.canvases)
             times = torch.full((len(latents), 1), conditional_time(model.backbone))
             features = model.backbone.features(latents, times, text)
-        errors = self._errors(model, (features, text, seen.state), rows, torch.zeros(len(rows)), chance)
+        parts = (features, text, seen.state)
+        errors = row_errors(model, self._materials, self._loss, parts, rows, torch.zeros(len(rows)), chance)
         if not self._loss.look_weight:
             return errors, None
         aims = self._materials.aims(moments, chosen, mirrored)
-        return errors, self._looks(model, (features, text, seen.state), aims)
+        return errors, self._looks(model, parts, aims)
 
     def _looks(self, model: VideoActionModel, parts: tuple[Tensor, ...], aims: Tensor) -> Tensor:
         """Looking losses (B,); `parts` = features, text, measured joints."""
@@ -111,13 +113,7 @@ class ActionStage:
     def _joint(self, model: VideoActionModel, chance: Chance) -> tuple[Tensor, dict[str, float]]:
         materials, loss = self._materials, self._loss
         chosen = some(materials.video, loss.joint_batch, chance)
-        acts = materials.sampler.acts(materials.video, chosen)
-        chosen, acts = _acting_first(chosen, acts)
-        seen = materials.sampler.seen(materials.video, chosen, future=True)
-        count = int(acts.sum())
-        rows = materials.sampler.rows(materials.video, chosen[:count])
-        mirrored = draw_mirrored(len(chosen), loss.mirror, chance)
-        seen, rows = mirror_some(seen, rows, model.config.canvas, mirrored)
+        seen, rows = clips_and_rows(model, materials, materials.video, chosen, loss.mirror, chance)
         with mixed(self._run.bf16):
             text = instructions(model, seen.tokens, loss.null_language, chance)
             clip = clip_of(model, seen.canvases)
@@ -125,26 +121,8 @@ class ActionStage:
             future = noise_future(clip, time, self._run.video.pure_noise_share, chance.torch)
             features, velocity = model.backbone.both(future.latents, future.times, text)
         video = video_loss(velocity, future, generated_channels(model.config)).mean()
-        keep = (torch.rand(count, generator=chance.torch) >= loss.null_future).float()
-        parts = tuple(part[:count] for part in (features, text, seen.state))
-        action = self._errors(model, parts, rows, keep, chance).mean()
+        keep = kept(len(rows), loss.null_future, chance)
+        parts = (features[: len(rows)], text[: len(rows)], seen.state[: len(rows)])
+        action = row_errors(model, materials, loss, parts, rows, keep, chance).mean()
         total = action + loss.video_weight * video
         return total, {"joint_action": action.item(), "video": video.item()}
-
-    def _errors(
-        self, model: VideoActionModel, parts: tuple[Tensor, ...], rows: Tensor, keep: Tensor, chance: Chance
-    ) -> Tensor:
-        """Action errors (B,); `parts` = features, text, measured joints."""
-        features, text, joints = parts
-        normal, head = self._materials.normaliser, model.config.head
-        state = normal.state(joints)
-        state = state + self._loss.state_noise * torch.randn(state.shape, generator=chance.torch)
-        memory = model.head.context(features.float(), text.float(), state, keep)[0]
-        targets = normal.rows(rows, joints)
-        return action_loss(model.head, memory, targets, self._loss, head.max_prefix, chance.torch)
-
-
-def _acting_first(chosen: NDArray[np.intp], acts: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """The samples that may give actions, then the others; at least one does in any batch worth the name."""
-    order = np.argsort(~acts, kind="stable")
-    return chosen[order], acts[order]

@@ -22,9 +22,9 @@ from training.adaptation import trained_by_actions
 from training.card import card_of
 from training.data.library import Moments
 from training.looking import future_looking_loss
-from training.losses import action_loss
 from training.precision import mixed
 from training.run import Run
+from training.stages.acting import kept, row_errors
 from training.stages.base import Chance
 from training.stages.encode import clip_of, draw_mirrored, mirror_some
 from training.stages.materials import Materials, by_pair, evenly, some
@@ -65,7 +65,7 @@ class ForesightStage:
             model, self._materials.acting, run.optimisation.batch, (loss.null_language, loss.mirror), chance
         )
         features = self.features(model, batch.canvases, batch.tokens, chance)
-        keep = (torch.rand(len(features), generator=chance.torch) >= loss.null_future).float()
+        keep = kept(len(features), loss.null_future, chance)
         action = self._errors(model, features, batch, keep, chance).mean()
         looks = self._looks(model, features, batch).mean()
         total, told = action + loss.look_weight * looks, {"action": action.item(), "looking": looks.item()}
@@ -86,9 +86,9 @@ class ForesightStage:
         batch = self._draw(model, moments, _VALIDATION, (0.0, 0.0), Chance(self._run.seed, _FIXED))
         told = self.features(model, batch.canvases, batch.tokens, Chance(self._run.seed, _FIXED))
         other = self.features(model, batch.canvases, batch.tokens.roll(1, 0), Chance(self._run.seed, _FIXED))
-        kept = torch.ones(len(told))
+        whole = torch.ones(len(told))
         values = {"looking": self._looks(model, told, batch).mean().item()}
-        for name, features, keep in (("action", told, kept), ("masked", told, 0 * kept), ("reworded", other, kept)):
+        for name, features, keep in (("action", told, whole), ("masked", told, 0 * whole), ("reworded", other, whole)):
             errors = self._errors(model, features, batch, keep, Chance(self._run.seed, _FIXED))
             values[name] = errors.mean().item()
         return values
@@ -127,13 +127,9 @@ class ForesightStage:
 
     def _errors(self, model: VideoActionModel, features: Tensor, batch: Batch, keep: Tensor, chance: Chance) -> Tensor:
         """Action errors (B,)."""
-        normal, head = self._materials.normaliser, model.config.head
-        state = normal.state(batch.joints)
-        state = state + self._loss.state_noise * torch.randn(state.shape, generator=chance.torch)
-        no_text = torch.zeros(len(state), model.config.text.length, model.config.text.width)
-        memory = model.head.context(features.float(), no_text, state, keep)[0]
-        targets = normal.rows(batch.rows, batch.joints)
-        return action_loss(model.head, memory, targets, self._loss, head.max_prefix, chance.torch)
+        no_text = torch.zeros(len(features), model.config.text.length, model.config.text.width)
+        parts = (features, no_text, batch.joints)
+        return row_errors(model, self._materials, self._loss, parts, batch.rows, keep, chance)
 
     def _looks(self, model: VideoActionModel, features: Tensor, batch: Batch) -> Tensor:
         """Looking losses (B,): where in each later frame two attention heads look."""

@@ -19,11 +19,12 @@ from policy_server.model.policy import VideoActionModel
 from training.adaptation import trained_by_actions
 from training.card import card_of
 from training.data.library import Moments
-from training.losses import NoisyFuture, action_loss, conditional_time, generated_channels, noise_future, video_loss
+from training.losses import conditional_time, generated_channels, noise_future, video_loss
 from training.precision import mixed
 from training.run import Run
+from training.stages.acting import clips_and_rows, kept, row_errors
 from training.stages.base import Chance
-from training.stages.encode import draw_mirrored, instructions, mirror_some
+from training.stages.encode import instructions
 from training.stages.materials import Materials, some
 
 _VALIDATION = 16
@@ -65,14 +66,12 @@ class JointStage:
         shares: tuple[float, float],
         chance: Chance,
     ) -> tuple[Tensor, Tensor]:
-        """Mean video and action loss; `shares`: futures at the tap's level, null instructions."""
-        sampler = self._materials.sampler
-        acts = sampler.acts(moments, chosen)
-        order = np.argsort(~acts, kind="stable")
-        chosen, count = chosen[order], int(acts.sum())
-        seen, rows = sampler.seen(moments, chosen, future=True), sampler.rows(moments, chosen[:count])
-        mirrored = draw_mirrored(len(chosen), self._loss.mirror, chance)
-        seen, rows = mirror_some(seen, rows, model.config.canvas, mirrored)
+        """Mean video loss, and action loss of those whose future is at the tap's level, 0 when there is none.
+
+        `shares`: futures at that level, null instructions.
+        """
+        materials, loss = self._materials, self._loss
+        seen, rows = clips_and_rows(model, materials, moments, chosen, loss.mirror, chance)
         with torch.no_grad(), mixed(self._run.bf16):
             clip = model.latent.encode_clip(seen.canvases).float()
         with mixed(self._run.bf16):
@@ -81,26 +80,8 @@ class JointStage:
             future = noise_future(clip, conditional_time(model.backbone), shares[0], chance.torch, tap)
             features, velocity = model.backbone.both(future.latents, future.times, text)
         video = video_loss(velocity, future, generated_channels(model.config)).mean()
-        parts = tuple(part[:count] for part in (features, text, seen.state))
-        return video, self._action(model, parts, rows, future, chance)
-
-    def _action(
-        self, model: VideoActionModel, parts: tuple[Tensor, ...], rows: Tensor, future: NoisyFuture, chance: Chance
-    ) -> Tensor:
-        """Over the samples whose future is at the tap's level; 0 when there is none."""
-        features, text, joints = parts
-        normal, loss, head = self._materials.normaliser, self._loss, model.config.head
-        at_tap = (future.level[: len(rows)] == model.backbone.config.sigma).float()
-        state = normal.state(joints)
-        state = state + loss.state_noise * torch.randn(state.shape, generator=chance.torch)
-        keep = (torch.rand(len(rows), generator=chance.torch) >= loss.null_future).float()
-        memory = dict(
-            zip(
-                model.head.context_outputs,
-                model.head.context(features.float(), text.float(), state, keep),
-                strict=True,
-            )
-        )
-        needed = [memory[name] for name in model.head.step_inputs]
-        errors = action_loss(model.head, needed, normal.rows(rows, joints), loss, head.max_prefix, chance.torch)
-        return (errors * at_tap).sum() / at_tap.sum().clamp_min(1)
+        keep = kept(len(rows), loss.null_future, chance)
+        parts = (features[: len(rows)], text[: len(rows)], seen.state[: len(rows)])
+        errors = row_errors(model, materials, loss, parts, rows, keep, chance)
+        at_tap = (future.level[: len(rows)] == tap).float()
+        return video, (errors * at_tap).sum() / at_tap.sum().clamp_min(1)

@@ -129,6 +129,46 @@ def test_a_sweep_gives_the_correlation_of_tr_and_gap(tmp_path: Path) -> None:
     assert told["interval"][1] < 0.2
 
 
+def test_a_policy_that_lacked_something_is_compared_on_the_layouts_it_shares_with_its_reference(tmp_path: Path) -> None:
+    """Training seeds differ, so nothing but layout and noise is paired."""
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    lacking = folder(tmp_path, "b", "", rotation0__kept="".join(line("id", i, False) for i in range(4)))
+    whole = folder(tmp_path, "c", "", rotation0__kept="".join(line("id", i, i > 1) for i in range(2, 9)))
+    about = 'policy = "{}"\nhead_seed = {}\nuse = ["ablation"]\n'
+    variant = 'variant = "backbone_without_video_loss"\nreference = "whole"\nwhat = "no video"\n'
+    (lacking / "about.toml").write_text(about.format("lacking", 7) + variant)
+    (whole / "about.toml").write_text(about.format("whole", 8))
+    told = findings(read_results(tmp_path))["ablation"]["backbone_without_video_loss"]
+    assert told["id_minus_reference"]["value"] == -1.0 and told["id_minus_reference"]["count"] == 2
+    assert told["reference"]["policy"] == "whole" and told["reference"]["id"]["count"] == 2
+    analyse_results(tmp_path, tmp_path / "out", lambda text: None)
+    assert "no video." in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_each_training_seed_is_told_apart_beside_the_rate_of_all(tmp_path: Path) -> None:
+    for seed, won in ((1, True), (2, False)):
+        made = folder(tmp_path, f"s{seed}", "", rotation0__kept="".join(line("id", i, won) for i in range(3)))
+        about = f'policy = "p{seed}"\nfamily = "p"\nhead_seed = {seed}\nuse = ["headline"]\n'
+        (made / "about.toml").write_text(about)
+    told = findings(read_results(tmp_path))["id_success"]
+    assert told["value"] == 0.5 and told["by_training_seed"] == {"1": "3/3", "2": "0/3"}
+
+
+def test_imaginations_are_counted_with_what_a_draw_would_give(tmp_path: Path) -> None:
+    made = folder(tmp_path / "raw", "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    row = {"object": "red cube", "receptacle": "bin", "seed": 1, "imagined_right": True, "executed_right": False}
+    more = {"chunks": 10, "film": "x.mp4", "object_imagined": "red cube", "objects": 4, "receptacles": 1}
+    lines = [
+        {**row, **more},
+        {**row, "chunks": 1, "imagined_right": None, "object_imagined": "blue ball", "objects": 2},
+    ]
+    (made / "imagined.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    analyse_results(tmp_path / "raw", tmp_path / "out", lambda text: None)
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert "imagined in 1/1 = 100.0 %" in text and "x.mp4" in text
+    assert "1/2 = 50.0 %" in text and "38 %" in text and "not told apart" in text
+
+
 def test_strengths_of_guidance_are_told_apart(tmp_path: Path) -> None:
     folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("ood", 1, True))
     files = {f"rotation0__kept__constant__0.{i}": line("ood", 1, i == 1) for i in (1, 3)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from training.analyse.arms import FUTURES, VARIANTS
 from training.analyse.charts import intervals
-from training.analyse.findings import FUTURES, VARIANTS
 from training.analyse.outcomes import Results
 from training.analyse.section import Section, mark, paragraph, points_text, rate_text, resolved, state_of, table
 
@@ -33,11 +33,12 @@ def section(found: dict[str, Any], results: Results) -> Section:
     rows = [
         (NAMES[arm], *(points_text(rates[f"{split}_minus_reference"]) for split in ("id", "ood")))
         for arm, rates in arms.items()
-        if "id_minus_reference" in rates and rates["id"]["value"] is not None
+        if arm not in VARIANTS and "id_minus_reference" in rates and rates["id"]["value"] is not None
     ]
     body = intervals(marks, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), "%")
     if rows:
         body += table(("minus the policy as served, same layouts and noise", "seen pairs", "held-out pairs"), rows)
+    body += _lacking(arms)
     others = [
         (name, NAMES[future], rate_text(rates["id"]), rate_text(rates["ood"]))
         for name, futures in found["other_policies"].items()
@@ -52,6 +53,29 @@ def section(found: dict[str, Any], results: Results) -> Section:
         _answer(arms) + _other_job(arms["reworded"]),
         body + paragraph("Blue: seen pairs. Orange: held-out pairs.", soft=True),
     )
+
+
+def _lacking(arms: dict[str, Any]) -> str:
+    """Policies that lacked something, each beside the one it is to be compared with."""
+    rows = [
+        (
+            NAMES[arm],
+            rates["reference"]["policy"] or "-",
+            *(f"{rate_text(rates[s])} against {rate_text(rates['reference'][s])}" for s in ("id", "ood")),
+            *(points_text(rates[f"{s}_minus_reference"]) for s in ("id", "ood")),
+        )
+        for arm, rates in arms.items()
+        if arm in VARIANTS and "reference" in rates
+    ]
+    if not rows:
+        return ""
+    head = ("lacking", "compared with", "seen pairs", "held-out pairs", "seen: difference", "held-out: difference")
+    notes = "".join(
+        paragraph(f"{NAMES[arm]}: {rates['what']}.", soft=True)
+        for arm, rates in arms.items()
+        if arm in VARIANTS and "what" in rates
+    )
+    return table(head, rows) + notes
 
 
 def _answer(arms: dict[str, Any]) -> str:

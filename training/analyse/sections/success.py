@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -97,17 +96,12 @@ def _failures(results: Results) -> str:
     never = [one for one in lost if not _carried(one)]
     return paragraph(
         f"Failures as served: {len(lost)}. In {len(wrong)} something ended with a receptacle it was not asked for; in "
-        f"{len(never)} no replan ever saw the object in transport, that is, it was not picked up. "
-        f"By layout: {', '.join(_named(lost))}."
+        f"{len(never)} no replan ever saw the object in transport, that is, it was not picked up."
     )
 
 
 def _carried(one: Tried) -> bool:
     return any(phase in ("transport", "place", "retreat") for phase in one.phases)
-
-
-def _named(lost: Iterable[Tried]) -> list[str]:
-    return [f"{one.object} / {one.receptacle} {one.seed}" for one in lost]
 
 
 def _missing(found: dict[str, Any]) -> str:
@@ -120,4 +114,9 @@ def _missing(found: dict[str, Any]) -> str:
     ]
     if found["rotations"]["1"]["id"]["value"] is None:
         asked.append("second rotation not run")
-    return paragraph(f"What the figures rest on: {'; '.join(asked)}.", soft=True)
+    told = paragraph(f"What the figures rest on: {'; '.join(asked)}.", soft=True)
+    for name, rates in (("seen", seen), ("held-out", found["ood_success"]["off"])):
+        if "by_training_seed" in rates:
+            each = ", ".join(f"{seed}: {count}" for seed, count in rates["by_training_seed"].items())
+            told += paragraph(f"By training seed of the head, {name} pairs: {each}.", soft=True)
+    return told

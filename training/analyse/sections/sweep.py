@@ -22,7 +22,13 @@ def section(found: dict[str, Any], results: Results) -> Section:
     marks = [(one["tr"], one["gap"], _name(one)) for one in whole]
     chart = scatter(marks, "mean TR on seen pairs", "ID - OOD success") if len(whole) > 1 else ""
     rows = [
-        (_name(one), f"{one['tr']:.3f}", rate_text(one["id"]), rate_text(one["ood"]), f"{100 * one['gap']:+.1f}")
+        (
+            _name(one),
+            f"{one['tr']:.3f}",
+            rate_text(one["id"]),
+            rate_text(one["ood"]),
+            f"{100 * one['gap']:+.1f} ({100 * one['gap_interval'][0]:+.0f} to {100 * one['gap_interval'][1]:+.0f})",
+        )
         for one in whole
     ]
     enough = told["value"] is not None and len(whole) >= told["wanted_points"]
@@ -31,9 +37,18 @@ def section(found: dict[str, Any], results: Results) -> Section:
         "Temporal Ratio against the ID-OOD gap",
         "measured" if enough else "partly",
         answer,
-        chart + table(("design", "TR", "seen", "held-out", "gap, points"), rows),
+        chart + table(("design", "TR", "seen", "held-out", "gap, points"), rows) + _note(),
+    )
+
+
+def _note() -> str:
+    return paragraph(
+        "The paper expects a negative correlation: more TR, smaller gap. Each point is one short run from the same "
+        "start (training/configs/sweep), one seed. The interval of a gap is as wide as most differences between "
+        "points; the interval of the correlation takes the points as given.",
+        soft=True,
     )
 
 
 def _name(one: dict[str, Any]) -> str:
-    return f"{one['adaptation'] or '?'}, sigma {one['sigma']}, {one['horizon']} rows"
+    return f"{one['adaptation'] or '?'}, sigma {one['sigma']}, {one['horizon'] / 10:.1f} s ahead"

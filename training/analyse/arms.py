@@ -1,0 +1,60 @@
+"""The arms of the ablation: futures shown to the headline's policy, and policies that lacked something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from training.analyse.entry import Entry, entry, rate_of
+from training.analyse.outcomes import Results, Tried, of_split
+from training.analyse.paired import layout_difference
+from training.analyse.rates import SPLITS, compared, success
+
+FUTURES: Final = ("kept", "masked", "swapped", "moved", "reworded")
+VARIANTS: Final = ("head_without_future", "backbone_without_video_loss", "behaviour_cloning")
+
+
+def ablation(results: Results) -> dict[str, Any]:
+    """Success of each arm and its difference from what it is to be compared with."""
+    served = {"variant": "main", "guidance": "off", "rotation": 0}
+    reference = results.tried("headline", future="kept", **served)
+    told: dict[str, Any] = {}
+    for future in FUTURES:
+        tried = results.tried("headline", future=future, **served)
+        told[future] = compared(tried, reference if future != "kept" else [])
+        if future == "reworded":
+            told[future] |= {f"{split}_did_the_other_job": _obeyed(tried, split) for split in SPLITS}
+    return {**told, **{variant: _variant(results, variant) for variant in VARIANTS}}
+
+
+def _obeyed(tried: Sequence[Tried], split: str) -> Entry:
+    """How often the arms did what was imagined instead of what was said."""
+    return entry(rate_of([bool(one.obeyed) for one in of_split(tried, split) if one.obeyed is not None]))
+
+
+def _variant(results: Results, variant: str) -> dict[str, Any]:
+    """A policy that lacked something, beside the one that its `reference` names, on the layouts that both tried."""
+    cells = results.where("ablation", variant=variant, guidance="off", rotation=0)
+    tried, names = [one for _, part in cells for one in part], sorted({cell.reference for cell, _ in cells} - {""})
+    beside = _served(results, names)
+    told: dict[str, Any] = {split: success(tried, split) for split in SPLITS}
+    for split in SPLITS:
+        found = layout_difference(of_split(tried, split), of_split(beside, split))
+        told[f"{split}_minus_reference"] = entry(found, "no trials of a reference on the same layouts")
+    if tried:
+        keys = {one.key[1:] for one in tried}
+        same = [one for one in beside if one.key[1:] in keys]
+        told["reference"] = {"policy": ", ".join(names), **{split: success(same, split) for split in SPLITS}}
+        told["what"] = "; ".join(sorted({cell.what for cell, _ in cells}))
+    return told
+
+
+def _served(results: Results, names: Sequence[str]) -> list[Tried]:
+    """Trials of policies as served, but for those that settings were chosen with."""
+    return [
+        one
+        for cell, part in results.cells
+        if cell.policy in names and (cell.future, cell.guidance, cell.through) == ("kept", "off", "rows")
+        if cell.rotation == 0 and "choice" not in cell.use
+        for one in part
+    ]

@@ -1,0 +1,1 @@
+"""A baseline without any video: behaviour cloning from pixels, with keypoints."""
