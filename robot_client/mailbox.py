@@ -4,7 +4,8 @@ A mailbox is one mmapped file: a 64-byte head and two slots. A slot is a header 
 payload. The writer fills the slot that does not hold the newest value, so the newest whole value is always somewhere;
 a reader copies a slot and believes it only when the checksum over header and payload agrees. That finds a torn read
 on any memory model, with no lock and no fence. Keep mailboxes on a memory file system (`memory_directory`): dirty
-pages of a disk file can stall their writer.
+pages of a disk file can stall their writer. All of a mailbox's memory is taken when it is opened: a page that is first
+touched by a value, on a file system that is full by then, would end the writer by SIGBUS.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from typing import Final
 from contract.errors import ConfigurationError, RigError
 from robot_client.mailbox_file import (
     MAX_CAPACITY_BYTES,
+    Identity,
     Letter,
     checked_capacity,
     create_if_missing,
+    file_size,
+    identity_of,
     is_empty,
     newest_whole,
+    same_file,
     write_slot,
 )
 
@@ -37,6 +42,7 @@ class MailboxWriter:
     def __init__(self, path: Path, descriptor: int, memory: mmap.mmap, capacity_bytes: int, sequence: int) -> None:
         self._path, self._descriptor, self._memory = path, descriptor, memory
         self._capacity_bytes, self._sequence = capacity_bytes, sequence
+        self._identity = identity_of(descriptor)
 
     @property
     def sequence(self) -> int:
@@ -58,6 +64,11 @@ class MailboxWriter:
         self._sequence = sequence
         return sequence
 
+    @property
+    def lost(self) -> bool:
+        """The file was deleted or replaced: whoever opens its path now reads another one."""
+        return not same_file(self._path, self._identity)
+
     def close(self) -> None:
         """Give the mailbox up; its last value stays readable."""
         self._memory.close()
@@ -71,6 +82,7 @@ class MailboxReader:
         self._path = path
         self._memory: mmap.mmap | None = None
         self._capacity_bytes = 0
+        self._identity: Identity | None = None
         self._last: Letter | None = None
 
     def newest(self) -> Letter | None:
@@ -96,6 +108,16 @@ class MailboxReader:
         letter = self.newest()
         return letter if letter is not None and letter.sequence > sequence else None
 
+    @property
+    def lost(self) -> bool:
+        """The file that is read was deleted or replaced: nothing new can come by it."""
+        return self._identity is not None and not same_file(self._path, self._identity)
+
+    def forget(self) -> None:
+        """Let go of the file and of what came by it: numbers of another file begin anew."""
+        self.close()
+        self._last = self._identity = None
+
     def close(self) -> None:
         """Let go of the file; a later read opens it again."""
         if self._memory is not None:
@@ -110,6 +132,7 @@ class MailboxReader:
         try:
             self._capacity_bytes = checked_capacity(self._path, descriptor)
             self._memory = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+            self._identity = identity_of(descriptor)
         finally:
             os.close(descriptor)
         return self._memory
@@ -118,13 +141,25 @@ class MailboxReader:
 def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
     """Create or take over a mailbox for values of up to `capacity_bytes`.
 
-    Raises `RigError` when a live writer holds it, when it has another capacity, or when the file is no mailbox. After
-    a crash the numbering continues.
+    Raises `RigError` when a live writer holds it, when it has another capacity, when the file is no mailbox, or when
+    there is no room for it. After a crash the numbering continues.
     """
     if isinstance(capacity_bytes, bool) or not 0 < capacity_bytes <= MAX_CAPACITY_BYTES:
         raise ConfigurationError(
             f"capacity of mailbox {path.name}", expected=f"1..{MAX_CAPACITY_BYTES} bytes", got=capacity_bytes
         )
+    try:
+        return _opened(path, capacity_bytes)
+    except OSError as error:
+        raise RigError(
+            f"mailbox {path}",
+            expected=f"{file_size(capacity_bytes)} bytes of memory",
+            got=error.strerror,
+            remedy=f"look at {path.parent}: df, ls -l",
+        ) from error
+
+
+def _opened(path: Path, capacity_bytes: int) -> MailboxWriter:
     create_if_missing(path, capacity_bytes)
     with ExitStack() as undo:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -138,6 +173,7 @@ def open_writer(path: Path, capacity_bytes: int) -> MailboxWriter:
                 got=f"{found} bytes",
                 remedy="use a fresh run directory",
             )
+        os.posix_fallocate(descriptor, 0, file_size(capacity_bytes))
         memory = mmap.mmap(descriptor, 0)
         undo.pop_all()  # the writer owns it now
     last = newest_whole(memory, capacity_bytes, None)

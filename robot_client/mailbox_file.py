@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from contract.errors import RigError
 
@@ -23,6 +23,8 @@ _HEAD_SIZE: Final = 64
 _SLOT: Final = struct.Struct("<QqQI")
 _SLOT_HEADER_SIZE: Final = 32
 MAX_CAPACITY_BYTES: Final = 64 * 1024 * 1024
+Identity: TypeAlias = tuple[int, int]
+"""Device and inode: which file it is, whatever its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,21 @@ def checked_capacity(path: Path, descriptor: int) -> int:
 def file_size(capacity_bytes: int) -> int:
     """Size of the whole file [bytes]."""
     return slot_start(1, capacity_bytes) + slot_size(capacity_bytes)
+
+
+def identity_of(descriptor: int) -> Identity:
+    """Device and number of an open file."""
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
+
+
+def same_file(path: Path, identity: Identity) -> bool:
+    """Whether `path` still names that very file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == identity
 
 
 def slot_size(capacity_bytes: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 import time
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from contract.errors import ConfigurationError, RigError
 from robot_client.mailbox import MailboxReader, memory_directory, open_writer
+from robot_client.mailbox_file import create_if_missing
 
 
 def test_reading_a_mailbox_that_does_not_exist_yet_gives_nothing(tmp_path: Path) -> None:
@@ -100,6 +103,42 @@ def test_another_capacity_or_another_file_is_named_and_not_overwritten(tmp_path:
     (tmp_path / "letter").write_bytes(b"not a mailbox")
     with pytest.raises(RigError, match="a mailbox"):
         MailboxReader(tmp_path / "letter").newest()
+
+
+def test_all_of_its_memory_is_there_before_the_first_value(tmp_path: Path) -> None:
+    """A page first touched by a value on a full file system ends the writer by SIGBUS: a holder would drop its arm.
+    Also for a file that an older program left with holes."""
+    for name in ("new", "old"):
+        path = tmp_path / name
+        if name == "old":
+            create_if_missing(path, 100_000)
+        open_writer(path, 100_000).close()
+        assert path.stat().st_blocks * 512 >= path.stat().st_size
+
+
+def test_a_mailbox_that_finds_no_room_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, offset: int, size: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(RigError, match=r"mailbox .*box: expected \d+ bytes of memory, got No space left"):
+        open_writer(tmp_path / "box", 8)
+    monkeypatch.undo()
+    open_writer(tmp_path / "box", 8).put(b"room", 1)
+
+
+def test_both_sides_notice_that_their_file_was_deleted_or_replaced(tmp_path: Path) -> None:
+    writer, reader = open_writer(tmp_path / "box", 8), MailboxReader(tmp_path / "box")
+    assert not reader.lost, "nothing was read yet"
+    writer.put(b"old", 1)
+    assert reader.newest() is not None and not reader.lost and not writer.lost
+    (tmp_path / "box").unlink()
+    assert reader.lost and writer.lost
+    open_writer(tmp_path / "box", 8).put(b"new", 1)
+    assert reader.lost and writer.lost
+    reader.forget()
+    letter = reader.newest()
+    assert letter is not None and letter.payload == b"new" and not reader.lost
 
 
 _HAMMER = """
