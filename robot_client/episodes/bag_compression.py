@@ -7,13 +7,12 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import yaml
 import zstandard
 
 from contract.errors import EpisodeError
-from robot_client.episodes.bag_metadata import NAME
+from robot_client.episodes.bag_metadata import NAME, read_information
 from robot_client.episodes.mcap_chunk import MAX_CHUNK_BYTES
 from robot_client.episodes.raw_message import RawMessage
 
@@ -61,10 +60,6 @@ def plain_messages(folder: Path, messages: Iterable[RawMessage]) -> Iterator[Raw
 
 def _message_compression(folder: Path) -> str:
     """Format of the compression of each message; empty when there is none."""
-    try:
-        content: Any = yaml.safe_load((folder / NAME).read_text(encoding="utf-8"))
-        info = content["rosbag2_bagfile_information"]
-        mode, form = str(info.get("compression_mode", "")), str(info.get("compression_format", ""))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, AttributeError):
-        return ""
+    information = read_information(folder)
+    mode, form = str(information.get("compression_mode", "")), str(information.get("compression_format", ""))
     return form if mode.lower() == "message" else ""

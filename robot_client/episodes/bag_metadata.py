@@ -14,6 +14,8 @@ NAME: Final = "metadata.yaml"
 RECORD: Final = "rosbag2"
 """Metadata record of an MCAP file with the same, for when the file is alone; without it `ros2 bag` reads the quality of
 service of its topics as if it were of a newer version, and then knows none of the policies."""
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Of libyaml where PyYAML has it: the other takes longer for metadata.yaml than for a second of messages."""
 _NS_NAME: Final = "nanoseconds_since_epoch"
 
 
@@ -95,11 +97,10 @@ def _topic(topic: BagTopic) -> dict[str, Any]:
     }
 
 
-def read_custom(folder: Path) -> dict[str, str]:
-    """`custom_data`; empty when the file is missing, empty or another's."""
+def read_information(folder: Path) -> dict[str, Any]:
+    """What metadata.yaml says of a bag; empty when it is missing, empty or another's."""
     try:
-        content = yaml.safe_load((folder / NAME).read_text(encoding="utf-8"))
-        custom = content["rosbag2_bagfile_information"]["custom_data"]
-        return {str(key): str(value) for key, value in custom.items()}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, AttributeError):
+        content = yaml.load((folder / NAME).read_text(encoding="utf-8"), Loader=_LOADER)
+        return dict(content["rosbag2_bagfile_information"])
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError):
         return {}

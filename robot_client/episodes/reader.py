@@ -9,12 +9,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-import yaml
-
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.bag_compression import plain_file, plain_messages
-from robot_client.episodes.bag_metadata import NAME as METADATA
+from robot_client.episodes.bag_metadata import read_information
 from robot_client.episodes.channels import TICK
 from robot_client.episodes.mcap_scan import Damage, McapScan
 from robot_client.episodes.raw_message import RawMessage
@@ -152,11 +150,8 @@ def is_protobuf(file: Path) -> bool:
 
 
 def _listed(folder: Path) -> list[str]:
-    try:
-        content = yaml.safe_load((folder / METADATA).read_text(encoding="utf-8"))
-        return [str(name) for name in content["rosbag2_bagfile_information"]["relative_file_paths"]]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
-        return []
+    names = read_information(folder).get("relative_file_paths")
+    return [str(name) for name in names] if isinstance(names, list) else []
 
 
 def _number(file: Path) -> int:

@@ -15,6 +15,8 @@ from robot_client.link.causes import Cause
 
 _KEPT_FRAMES: Final = MAX_ARRAYS + 2
 _QUEUED_MESSAGES: Final = 6
+_COPIED_BYTES: Final = 256 * 1024
+"""Frames up to this size are copied when they are sent: to be told that a larger one has gone, pyzmq keeps a thread."""
 GOODBYE_MS: Final = 100
 """Longest that closing waits for unsent messages."""
 
@@ -81,6 +83,7 @@ def open_dealer(context: zmq.Context, address: str, keys: Path | None) -> Dealer
     """A socket that has begun to connect to `address`."""
     socket = context.socket(zmq.DEALER)
     socket.linger = 0
+    socket.copy_threshold = _COPIED_BYTES
     socket.immediate = True  # nothing is queued for a server that is not there
     socket.reconnect_ivl = -1
     socket.maxmsgsize = MAX_ARRAY_BYTES

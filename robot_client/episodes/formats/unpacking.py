@@ -44,8 +44,11 @@ class Unpacking:
             if isinstance(item, Unit):
                 for stamp_ns, frame in self._video(item).frames(item.data, item.stamp_ns, item.after_gap):
                     order.put(_picture(stamp_ns, item.role, frame))
-            else:
+            elif self._videos:
                 order.put(item)
+            else:
+                yield item  # nothing is held back where there is no video
+                continue
             yield from order.until(min([item.stamp_ns, *self._held_ns()]))
         for role, video in self._videos.items():
             for stamp_ns, frame in video.rest():
