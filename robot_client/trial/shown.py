@@ -39,9 +39,23 @@ def lines_of(report: Mapping[str, Any]) -> Iterator[str]:
             f"(95 %: {pair['low']:+.2f} .. {pair['high']:+.2f}), only the first succeeded on {pair['only_first']}, "
             f"only the second on {pair['only_second']}, p = {pair['p_value']:.3f}"
         )
+    yield from _stops(report)
     identity, question = report["identity"], report["question"]
     yield f"policy {identity['model_id']}, engine {identity['engine_id']}; {question['rig']} rig, {question['station']}"
     yield f"{report['runs']} runs, {report['runs_missing']} missing, {report['bags_incomplete']} incomplete bags"
+
+
+def _stops(report: Mapping[str, Any]) -> Iterator[str]:
+    """A starved machine or a lost camera says nothing of a method; who reads a rate must see how much of it is that."""
+    for method in report["methods"]:
+        stopped = [run for run in report["runs_in_order"] if run["method"] == method and run["stopped"]]
+        if stopped:
+            reasons = "; ".join(f"run {run['run'] + 1}: {run['stopped']}" for run in stopped)
+            one = len(stopped) == 1
+            count, counts = (
+                ("1 run was", "counts as a failure") if one else (f"{len(stopped)} runs were", "count as failures")
+            )
+            yield f"{method}: {count} stopped by the robot itself and {counts} ({reasons})"
 
 
 def _quartiles(figures: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,8 @@ import pytest
 from robot_client.trial.command import show_report
 from robot_client.trial.errors import TrialError
 from robot_client.trial.opened import is_opened
-from robot_client.trial.outcome import EPISODES, write_outcome
+from robot_client.trial.outcome import EPISODES, outcomes_in, write_outcome
+from robot_client.trial.outcome import NAME as OUTCOME
 from robot_client.trial.report import report_of
 from tests.robot_client.stage import info
 from tests.robot_client.trial.folder import episode_of, finish, outcome_of, trial_in
@@ -37,6 +38,25 @@ def test_success_differences_and_ratios_come_out_of_the_bags(
     assert json.loads((tmp_path / "report.json").read_text()) == report
     assert show_report(tmp_path, unfinished=False) == 0
     assert "only the first succeeded on 2" in capsys.readouterr().out
+
+
+def test_runs_that_the_robot_stopped_are_named_with_their_reasons(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a starved machine all four failures of a trial were late joints, and the report had only rates."""
+    trial = trial_in(tmp_path)
+    finish(tmp_path, trial)
+    run = next(run for run in trial.runs() if run.method == "off")
+    bag, before = outcomes_in(tmp_path, trial.id)[run.number]
+    (bag / OUTCOME).unlink()
+    write_outcome(bag, before.model_copy(update={"success": False, "stopped": "HOLD: joints are 209 ms old"}))
+    assert show_report(tmp_path, unfinished=False) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        f"off: 1 run was stopped by the robot itself and counts as a failure (run {run.number + 1}: HOLD: joints are"
+        in said
+    )
+    assert "adaptive: 1 run was" not in said
 
 
 def test_an_unfinished_trial_keeps_its_seal_unless_it_is_to_end(tmp_path: Path) -> None:
