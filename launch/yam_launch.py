@@ -57,6 +57,7 @@ def describe(arguments: tuple[Argument, ...], build: Any) -> LaunchDescription:
         [
             *(argument.declare() for argument in arguments),
             *([SetEnvironmentVariable("PYTHONPATH", path)] if path else []),
+            SetEnvironmentVariable("YAM_LAUNCH_PID", str(os.getpid())),  # nodes do not outlive us, kill -9 or not
             OpaqueFunction(function=make),
         ]
     )
@@ -123,6 +124,7 @@ def mailboxes(prefix: str) -> tuple[str, RegisterEventHandler]:
 def policy_server(bundle: str, address: str) -> list[Any]:
     """A server of our own. Its end is said and answered by the client with HOLD; it is never started again here."""
     command = [PYTHON, "-m", "policy_server", "serve", "--bundle", bundle, "--bind", address, "--threads", "1"]
+    command += ["--stop-with-stdin"]  # a pipe of ours, so that it does not outlive us
     server = ExecuteProcess(
         cmd=command,
         name="policy_server",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,34 @@ def test_a_wrong_parameter_ends_the_node_with_one_line(value: str, says: str) ->
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_node_whose_launch_was_killed_leaves_the_arms_held(tmp_path: Path) -> None:
+    """B14: launch killed with -9, or with SIGTERM, leaves its nodes behind; no Ctrl-C reaches them any more."""
+    launch = (
+        "import os, subprocess, sys\n"
+        "os.environ['YAM_LAUNCH_PID'] = str(os.getpid())\n"
+        "subprocess.Popen(sys.argv[1:], stdout=open('said', 'w'), stderr=subprocess.STDOUT).wait()\n"
+    )
+    given = [part for value in ("rig:=ideal", f"logs:={tmp_path}", "autostart:=activate") for part in ("-p", value)]
+    node = [sys.executable, "-m", "yam_vam.client", "--ros-args", *given]
+    process = subprocess.Popen([sys.executable, "-c", launch, *node], cwd=tmp_path)
+    said = tmp_path / "said"
+
+    def comes(text: str) -> bool:
+        until_s = time.monotonic() + 60.0
+        while time.monotonic() < until_s:
+            if said.exists() and text in said.read_text():
+                return True
+            time.sleep(0.05)
+        return False
+
+    try:
+        assert comes("loop is up"), said.read_text()
+        process.send_signal(signal.SIGKILL)
+        assert comes("ended in"), said.read_text()
+    finally:
+        process.kill()
+        process.wait(5)
+    assert "the launch that started this node is gone" in said.read_text()
+    assert "arms left in HOLD" in said.read_text() or "arms left in OFF" in said.read_text()

@@ -6,6 +6,7 @@ more while arms are still moving. Here the node ends first, then ROS.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
@@ -25,21 +26,29 @@ from yam_vam.middleware import make_room_for_images
 
 SPIN_S: Final = 0.05
 RETRY_NS: Final = 2 * NS_PER_S
+LAUNCH_PID: Final = "YAM_LAUNCH_PID"
+"""Environment variable by which a launch file says who starts the node."""
 
 
 class Signals:
-    """Counts SIGINT and SIGTERM. Called, it gives the count."""
+    """Counts SIGINT and SIGTERM, and the end of the launch that started this node as one more. Called: the count."""
 
     def __init__(self) -> None:
         self._count = 0
+        self._launch_pid = 0
 
     def install(self) -> None:
-        """From now on neither ends the process."""
+        """From now on neither signal ends the process."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._came)
+        self._launch_pid = int(os.environ.get(LAUNCH_PID) or 0)
 
     def __call__(self) -> int:
-        return self._count
+        return self._count + self.orphaned()
+
+    def orphaned(self) -> bool:
+        """Whether launch died without a word, as by kill -9: nobody could end this node by Ctrl-C any more."""
+        return self._launch_pid != 0 and os.getppid() != self._launch_pid
 
     def _came(self, number: int, frame: FrameType | None) -> None:
         self._count += 1
@@ -108,5 +117,7 @@ def _spin(node: ManagedNode, executor: SingleThreadedExecutor, signals: Signals)
         while not (signals() or node.over):
             autostart.step()
             executor.spin_once(timeout_sec=SPIN_S)
+        if signals.orphaned():
+            node.get_logger().error("the launch that started this node is gone: ending")
     except ExternalShutdownException:
         node.get_logger().info("the context was shut down from outside")
