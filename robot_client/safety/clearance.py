@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from contract.layout import ARMS, joints_of_both
 from robot_client.safety.kinematics import link_frames, tool_centre
+from robot_client.safety.present import capsule_ends
+from robot_client.safety.reach import Reach
 from robot_client.safety.segments import between, gap_along
 from robot_client.safety.space import Space
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Index = NDArray[np.intp]
 
 ROUNDING_M: Final = 1e-9
 _FIRST, _COURSE, _ASKED = 0, slice(1, -1), -1
@@ -53,29 +56,25 @@ class Poses:
 
 def poses_of(space: Space, targets: Array) -> Poses:
     """Of targets (N, S, 14)."""
-    frames, origins = link_frames(joints_of_both(targets))
-    frames = space.turned[:, None] @ frames
-    origins = (space.turned[:, None] @ origins[..., None])[..., 0] + space.placed[:, None]
-    moving = space.ends @ np.swapaxes(frames[..., space.link, :, :], -1, -2) + origins[..., space.link, None, :]
-    lead, count = targets.shape[:2], 2 * len(space.link)
-    ends = np.empty((*lead, count + len(space.fixed), 2, 3))
-    ends[..., :count, :, :] = moving.reshape(*lead, count, 2, 3)
-    ends[..., count:, :, :] = space.fixed
-    return Poses(ends, tool_centre(frames, origins))
+    frames, origins = link_frames(joints_of_both(targets), space.bases)
+    return Poses(capsule_ends(space, frames, origins), tool_centre(frames, origins))
 
 
-def faults_of(space: Space, poses: Poses, bow_rad2: Array, bow_rad: Array) -> tuple[Faults, Faults]:
-    """What the course breaks, and what was asked breaks.
+def faults_of(space: Space, poses: Poses, reach: Reach, bow_rad2: Array, bow_rad: Array) -> tuple[Faults, Faults]:
+    """What the course breaks, and what was asked breaks, of what is within `reach`.
 
     `bow_rad2` (N, S - 3, 2) is, per piece of the course and arm, an eighth of the squared sum of the joints' turns;
     `bow_rad` (N, 2) how far joints may be off the straight course.
     """
     bow = bow_rad2 + bow_rad[:, None]
+    moves, asks = _distances(space, poses, reach.pairs, bow)
+    if not reach.levels.any():
+        nothing = np.zeros(moves.shape, bool)
+        return Faults(nothing, nothing, moves), Faults(nothing, nothing, asks)
     box = np.minimum(poses.tools - space.lower_m, space.upper_m - poses.tools).min(axis=-1)
     table = _above_table(space, poses)
     most = bow.max(axis=1) * space.lever_m.max(initial=0.0)
     course, asked = _worse(np.stack([box, table], axis=2), most[:, None])
-    moves, asks = _distances(space, poses, bow)
     return Faults(course[:, 0], course[:, 1], moves), Faults(asked[:, 0], asked[:, 1], asks)
 
 
@@ -96,15 +95,19 @@ def _worse(height: Array, bow: Array) -> tuple[Mask, Mask]:
     return lowest < least - ROUNDING_M, height[:, _ASKED] < least - ROUNDING_M
 
 
-def _distances(space: Space, poses: Poses, bow: Array) -> tuple[Mask, Mask]:
-    """(N, 2) each; exact only for pairs that spheres around the capsules do not clear."""
+def _distances(space: Space, poses: Poses, pairs: Mask, bow: Array) -> tuple[Mask, Mask]:
+    """(N, 2) each; exact only for those of `pairs` (N, P) that spheres around the capsules do not clear."""
     ends, shape = poses.ends, (len(poses.ends), len(ARMS))
+    moves, asks = np.zeros(shape, bool), np.zeros(shape, bool)
+    row, pair = np.nonzero(pairs)
+    if not len(row):
+        return moves, asks
     count = len(space.link)
     bows = np.zeros((shape[0], bow.shape[1], ends.shape[2]))
     bows[..., :count], bows[..., count : 2 * count] = bow[..., :1], bow[..., 1:]
     bows *= space.lever_m
-    row, pair = np.nonzero(_maybe_near(space, ends, bows))
-    moves, asks = np.zeros(shape, bool), np.zeros(shape, bool)
+    near = _maybe_near(space, ends, bows, row, pair)
+    row, pair = row[near], pair[near]
     if len(row):
         i, j = space.first[pair], space.second[pair]
         a, b = ends[row, :, i], ends[row, :, j]
@@ -114,15 +117,16 @@ def _distances(space: Space, poses: Poses, bow: Array) -> tuple[Mask, Mask]:
     return moves, asks
 
 
-def _maybe_near(space: Space, ends: Array, bows: Array) -> Mask:
-    """(N, P): False where the spheres around both capsules stay apart at every pose and on the way."""
-    middle = ends.mean(axis=-2)
+def _maybe_near(space: Space, ends: Array, bows: Array, row: Index, pair: Index) -> Mask:
+    """Of M pairs: false where the spheres around both capsules stay apart at every pose and on the way."""
+    middle = (ends[..., 0, :] + ends[..., 1, :]) / 2.0
     course = ends[:, _COURSE]
-    travel = np.sqrt(np.square(np.diff(course, axis=1)).sum(axis=-1)).max(axis=(1, -1), initial=0.0)
+    travel = np.sqrt(np.square(course[:, 1:] - course[:, :-1]).sum(axis=-1)).max(axis=(1, -1), initial=0.0)
     spare = travel + bows.max(axis=1)
-    apart = middle[:, :, space.first] - middle[:, :, space.second]
+    i, j = space.first[pair], space.second[pair]
+    apart = middle[row, :, i] - middle[row, :, j]
     distance = np.sqrt(np.einsum("...i,...i->...", apart, apart)).min(axis=1)
-    return distance < spare[:, space.first] + spare[:, space.second] + space.reach_m
+    return distance < spare[row, i] + spare[row, j] + space.reach_m[pair]
 
 
 def _pair_faults(a: Array, b: Array, keep: Array, bow: Array) -> tuple[Mask, Mask]:

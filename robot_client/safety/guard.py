@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from contract.layout import ARMS, joints_of_both, per_arm
 from robot_client.safety.clearance import Faults, faults_of, poses_of
-from robot_client.safety.interval import Array
+from robot_client.safety.interval import Array, clipped
 from robot_client.safety.limits import Clip, Limits, Told
+from robot_client.safety.present import Present
+from robot_client.safety.reach import Reach, reach_of, tool_ways
 from robot_client.safety.stopping import way_to_rest
 
 _SHARES: Final = (1.0, 0.5, 0.0)
@@ -26,8 +28,13 @@ _TRIED: Final = np.array(sorted(product(_SHARES, repeat=len(ARMS)), key=lambda p
 """(K, 2) shares of the wanted step per arm, most motion first; none of it is the stop."""
 _POINTS: Final = (0.5, 1.0)
 """Of the way to rest, at which poses are looked at."""
+_PIECES: Final = np.diff((0.0, *_POINTS))
 _SPARE: Final = 0.985
 """Share of the tool's speed limit that the estimate on the way to rest must keep."""
+
+
+Way = tuple[Array, Array, Array]
+"""What `way_to_rest` gives."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,28 +46,36 @@ class Judgement:
     clips: NDArray[np.int64]
 
 
-def judged(told: Told, step: Told, asked: Array, limits: Limits) -> Judgement:
-    """Of N pairs of arms: `step` is what would be told next, `asked` (N, 14) where it leads. All arrays are (N, 14)."""
-    way, off, seconds = way_to_rest(step, limits)
-    course = [step.position + share * way for share in _POINTS]
-    poses = poses_of(limits.space, np.stack([told.position, step.position, *course, asked], axis=1))
-    fast = _too_fast(poses.tools, seconds, limits)
-    move, goal = faults_of(limits.space, poses, _bow(way), off)
-    clips = np.zeros(fast.shape, np.int64)
-    unsafe, asked_too_near = move.any() | fast, goal.any()
-    if unsafe.any() or asked_too_near.any():
-        clips = _bits(move) | _bits(goal) | np.where(fast, int(Clip.TOOL_SPEED), 0)
-    return Judgement(unsafe, asked_too_near, clips)
+def judged(told: Told, step: Told, asked: Array, limits: Limits, here: Present) -> Judgement:
+    """Of N pairs of arms: `step` is what would be told next, `asked` (N, 14) where it leads. All arrays are (N, 14).
+
+    `here` is told's. What cannot be come to from there is not looked at.
+    """
+    way = way_to_rest(step, limits)
+    turns = [joints_of_both(array) for array in (step.position - told.position, way[0], asked - told.position)]
+    reach = reach_of(limits.space, here, *turns, _bow(way[0]).max(axis=1) + way[1])
+    looked_at = reach.any
+    if np.isfinite(limits.tool_speed_m_s):
+        looked_at |= _faster(tool_ways(limits.space, here, turns[0], turns[1]), way[2], limits).any(axis=1)
+    nothing = np.zeros((len(asked), len(ARMS)), bool)
+    whole = Judgement(nothing, nothing.copy(), nothing.astype(np.int64))
+    if looked_at.any():
+        rows = np.nonzero(looked_at)[0]
+        some = tuple(array[rows] for array in way)
+        found = _looked_at(told.position[rows], step.position[rows], asked[rows], some, reach.rows(rows), limits)
+        whole.step[rows], whole.asked[rows], whole.clips[rows] = found.step, found.asked, found.clips
+    return whole
 
 
-def passed(told: Told, wanted: Array, stop: Array, limits: Limits) -> Array:
+def passed(told: Told, wanted: Array, stop: Array, limits: Limits, here: Present) -> Array:
     """Speeds (N, 14) nearest to `wanted` from which the arms can stop rightly, on the way from there to `stop`."""
     count, tried = len(told.position), len(_TRIED)
     share = per_arm(_TRIED)[:, None]
     speed = (stop + share * (wanted - stop)).reshape(tried * count, -1)
-    before = told.rows(np.tile(np.arange(count), tried))
+    every = np.tile(np.arange(count), tried)
+    before = told.rows(every)
     after = moved(before, speed, limits)
-    fine = ~judged(before, after, before.position, limits).step.any(axis=1).reshape(tried, count)
+    fine = ~judged(before, after, before.position, limits, here.rows(every)).step.any(axis=1).reshape(tried, count)
     first = np.argmax(fine, axis=0)
     best = speed.reshape(tried, count, -1)[first, np.arange(count)]
     return np.where(np.asarray(fine.any(axis=0))[:, None], best, stop)
@@ -69,30 +84,47 @@ def passed(told: Told, wanted: Array, stop: Array, limits: Limits) -> Array:
 def moved(told: Told, speed: Array, limits: Limits) -> Told:
     """`told` one period later; rounding never carries it over a limit."""
     lower, upper = np.minimum(limits.lower, told.position), np.maximum(limits.upper, told.position)
-    position = np.clip(told.position + speed * limits.period_s, lower, upper)
+    position = clipped(told.position + speed * limits.period_s, lower, upper)
     return Told(position, speed, position, (speed - told.velocity) / limits.period_s)
+
+
+def _looked_at(now: Array, step: Array, asked: Array, way: Way, reach: Reach, limits: Limits) -> Judgement:
+    rest, off, seconds = way
+    course = [step + share * rest for share in _POINTS]
+    poses = poses_of(limits.space, np.stack([now, step, *course, asked], axis=1))
+    fast = _too_fast(poses.tools, seconds, limits)
+    move, goal = faults_of(limits.space, poses, reach, _bow(rest), off)
+    clips = np.zeros(fast.shape, np.int64)
+    unsafe, asked_too_near = move.any() | fast, goal.any()
+    if unsafe.any() or asked_too_near.any():
+        clips = _bits(move) | _bits(goal) | np.where(fast, int(Clip.TOOL_SPEED), 0)
+    return Judgement(unsafe, asked_too_near, clips)
 
 
 def _bow(way: Array) -> Array:
     """(N, pieces, 2): see `faults_of`."""
     turns = np.abs(joints_of_both(way)).sum(axis=-1)
-    pieces = np.diff((0.0, *_POINTS))
-    return np.square(pieces[:, None] * turns[:, None]) / 8.0
+    return np.square(_PIECES[:, None] * turns[:, None]) / 8.0
 
 
 def _too_fast(tools: Array, seconds: Array, limits: Limits) -> NDArray[np.bool_]:
+    """(N, 2): from tool centres at the poses (N, S, 2, 3)."""
+    if not np.isfinite(limits.tool_speed_m_s):
+        return np.zeros((len(tools), len(ARMS)), bool)
+    return _faster(np.sqrt(np.square(np.diff(tools[:, :-1], axis=1)).sum(axis=-1)), seconds, limits)
+
+
+def _faster(ways: Array, seconds: Array, limits: Limits) -> NDArray[np.bool_]:
     """(N, 2): in the coming period, or in the middle of the first or the second half of the way to rest.
 
-    After a share s of the way the scale of the speed is the root of 1 - s.
+    `ways` (N, 3, 2) [m] of the tool centres in these. After a share s of the way the scale of the speed is the root of
+    1 - s.
     """
     limit = limits.tool_speed_m_s
-    if not np.isfinite(limit):
-        return np.zeros((len(tools), len(ARMS)), bool)
-    steps = np.sqrt(np.square(np.diff(tools[:, :-1], axis=1)).sum(axis=-1))
     taken = joints_of_both(seconds).max(axis=-1)
-    fast = steps[:, 0] > limit * limits.period_s
+    fast = ways[:, 0] > limit * limits.period_s
     for piece, middle in ((1, 0.25), (2, 0.75)):
-        fast |= 2.0 * steps[:, piece] * (1.0 - middle) ** 0.5 > _SPARE * limit * taken
+        fast |= 2.0 * ways[:, piece] * (1.0 - middle) ** 0.5 > _SPARE * limit * taken
     return fast
 
 

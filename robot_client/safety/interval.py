@@ -38,6 +38,11 @@ class Interval:
         return Interval(np.where(none, nearest, low), np.where(none, nearest, high)), empty
 
 
+def clipped(values: Array, low: Array | float, high: Array | float) -> Array:
+    """As np.clip, at a third of its price for small arrays; the upper end wins where they contradict each other."""
+    return np.minimum(np.maximum(values, low), high)
+
+
 def stopping_speed(distance: Array, acceleration: Array, period_s: float) -> Array:
     """Highest speed of the coming period from which braking still stops within `distance` (0 where that is negative).
 

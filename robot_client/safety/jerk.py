@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_client.safety.interval import Array, stopping_speed
+from robot_client.safety.interval import Array, clipped, stopping_speed
 from robot_client.safety.limits import Limits, Told
 
 
@@ -18,8 +18,8 @@ def eased(told: Told, wanted: Array, limits: Limits) -> Array:
     near = np.abs(change) <= most * period_s
     soft = np.sign(change) * stopping_speed(np.abs(change), limits.most_jerk, period_s)
     acceleration = np.where(near, change / period_s, soft)
-    acceleration = np.clip(acceleration, told.acceleration - most, told.acceleration + most)
-    return told.velocity + np.clip(acceleration, -limits.acceleration, limits.acceleration) * period_s
+    acceleration = clipped(acceleration, told.acceleration - most, told.acceleration + most)
+    return told.velocity + clipped(acceleration, -limits.acceleration, limits.acceleration) * period_s
 
 
 def eased_stopping_speed(distance: Array, limits: Limits) -> Array:

@@ -42,29 +42,48 @@ _ORIGINS: Final = np.array([origin for origin, _, _ in _LINKS])
 _FRAMES: Final = np.array([_rotation(*quaternion) for _, quaternion, _ in _LINKS])
 _AXES: Final = np.array([axis for _, _, axis in _LINKS])
 _CROSS: Final = np.array([[[0, -z, y], [z, 0, -x], [-y, x, 0]] for x, y, z in _AXES])
-_FRAMES_CROSS: Final = _FRAMES @ _CROSS
-_FRAMES_CROSS_TWICE: Final = _FRAMES @ _CROSS @ _CROSS
+
+
+def _in_space(turn: Vector, shift: Vector | float = 0.0, last: float = 0.0) -> Vector:
+    """(..., 4, 4) with `turn` (..., 3, 3) and `shift` (..., 3) in it."""
+    made = np.zeros((*turn.shape[:-2], 4, 4))
+    made[..., :3, :3], made[..., :3, 3], made[..., 3, 3] = turn, shift, last
+    return made
+
+
+_STRAIGHT: Final = _in_space(_FRAMES, _ORIGINS, 1.0)
+_BY_SINE: Final = _in_space(_FRAMES @ _CROSS)
+_BY_COSINE: Final = _in_space(_FRAMES @ _CROSS @ _CROSS)
 LINK_REACH_M: Final = np.concatenate([[0.0, 0.0], np.cumsum(np.linalg.norm(_ORIGINS[1:], axis=-1))])
-"""How far the origins of base, link1 .. gripper can be from a joint before them."""
-_NEXT: Final = [1, 2, 0]
-_AFTER: Final = [2, 0, 1]
+"""How far the origins of base, link1 .. gripper can be from the first joint; the difference of two, from each other."""
+TOOL_REACH_M: Final = float(np.linalg.norm(_TOOL_M))
+"""How far the tool centre is from the gripper's origin."""
+_NEXT: Final = np.array([1, 2, 0])
+_AFTER: Final = np.array([2, 0, 1])
 
 
-def link_frames(joints: Vector) -> tuple[Vector, Vector]:
+def base_at(turn: Vector, origin_m: Vector) -> Vector:
+    """(..., 4, 4) where a base stands, from its rotation (..., 3, 3) and origin (..., 3)."""
+    return _in_space(turn, origin_m, 1.0)
+
+
+ORIGIN: Final = base_at(np.eye(3), np.zeros(3))
+"""A base that is where everything is measured from."""
+
+
+def link_frames(joints: Vector, base: Vector = ORIGIN) -> tuple[Vector, Vector]:
     """Rotations (..., 7, 3, 3) and origins (..., 7, 3) [m] of base, link1 .. gripper, at `joints` (..., 6) [rad].
 
-    In the arm's base frame; the base's own are the identity and zero.
+    In the frame in which `base` (..., 4, 4) stands.
     """
     sines, cosines = np.sin(joints)[..., None, None], np.cos(joints)[..., None, None]
     # Rodrigues: R = I + sin q K + (1 - cos q) K^2 about each joint's own axis.
-    turned = _FRAMES + sines * _FRAMES_CROSS + (1.0 - cosines) * _FRAMES_CROSS_TWICE
-    shape = joints.shape[:-1]
-    frames, origins = np.empty((*shape, 7, 3, 3)), np.zeros((*shape, 7, 3))
-    frames[..., 0, :, :] = np.eye(3)
+    turned = _STRAIGHT + sines * _BY_SINE + (1.0 - cosines) * _BY_COSINE
+    links = np.empty((*joints.shape[:-1], 7, 4, 4))
+    links[..., 0, :, :] = base
     for i in range(6):
-        np.matmul(frames[..., i, :, :], turned[..., i, :, :], out=frames[..., i + 1, :, :])
-        origins[..., i + 1, :] = origins[..., i, :] + frames[..., i, :, :] @ _ORIGINS[i]
-    return frames, origins
+        np.matmul(links[..., i, :, :], turned[..., i, :, :], out=links[..., i + 1, :, :])
+    return links[..., :3, :3], links[..., :3, 3]
 
 
 def tool_centre(frames: Vector, origins: Vector) -> Vector:
@@ -72,15 +91,20 @@ def tool_centre(frames: Vector, origins: Vector) -> Vector:
     return origins[..., 6, :] + frames[..., 6, :, :] @ _TOOL_M
 
 
+def jacobian_of(frames: Vector, origins: Vector, tool: Vector) -> Vector:
+    """(..., 3, 6) [m/rad] how joints move the tool centre `tool` (..., 3), from `link_frames`."""
+    axes = (frames[..., 1:, :, :] @ _AXES[:, :, None])[..., 0]
+    lever = tool[..., None, :] - origins[..., 1:, :]
+    return np.swapaxes(_crossed(axes, lever), -1, -2)
+
+
 def tool_jacobian(joints: Vector) -> tuple[Vector, Vector]:
     """Tool centre (..., 3) [m] in the arm's base frame, and its Jacobian (..., 3, 6) [m/rad], at `joints` (..., 6)."""
     frames, origins = link_frames(joints)
     tool = tool_centre(frames, origins)
-    axes = (frames[..., 1:, :, :] @ _AXES[:, :, None])[..., 0]
-    lever = tool[..., None, :] - origins[..., 1:, :]
-    return tool, np.swapaxes(_crossed(axes, lever), -1, -2)
+    return tool, jacobian_of(frames, origins, tool)
 
 
 def _crossed(a: Vector, b: Vector) -> Vector:
     """np.cross along the last axis, at a third of its price for small arrays."""
-    return a[..., _NEXT] * b[..., _AFTER] - a[..., _AFTER] * b[..., _NEXT]
+    return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)

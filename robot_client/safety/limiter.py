@@ -21,12 +21,14 @@ from robot_client.safety.interval import (
     Interval,
     acceleration_interval,
     braking_interval,
+    clipped,
     lead_interval,
     speed_interval,
     stopping_speed,
 )
 from robot_client.safety.jerk import eased, eased_stopping_speed
 from robot_client.safety.limits import Clip, Limits, Told, Verdict
+from robot_client.safety.present import Present, present
 from robot_client.safety.stopping import stopped_speed
 from robot_client.safety.tool_speed import slowed
 
@@ -45,20 +47,20 @@ class _Step:
 
 def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
     """The next target for `asked`, all (..., 14); `asked` has passed `robot_client.safety.veto`."""
-    goal = np.clip(asked, np.minimum(limits.lower, told.position), np.maximum(limits.upper, told.position))
+    goal = clipped(asked, np.minimum(limits.lower, told.position), np.maximum(limits.upper, told.position))
     ranked = (
         (Clip.SPEED, speed_interval(limits)),
         (Clip.BRAKING, braking_interval(told, limits)),
         (Clip.ACCELERATION, acceleration_interval(told, limits)),
         (Clip.LEAD, lead_interval(told, measured, limits)),
     )
-    stop = stopped_speed(told, limits)
-    step = _step(told, goal, stop, [interval for _, interval in ranked], limits)
-    speed, goal, more = _guarded(told, step, stop, limits)
-    after = moved(told, speed, limits)
+    stop = stopped_speed(told, limits, ranked[1][1])
+    here = present(limits.space, told.position) if limits.guarded else None
+    step = _step(told, goal, stop, [interval for _, interval in ranked], limits, here)
+    after, goal, more = _guarded(told, step, stop, limits, here)
     clips = _reasons(told, step.goal, after.position, ranked, limits) | step.clips | more
     clips |= np.where(np.abs(asked - step.goal) > TOLERANCE, int(Clip.LIMIT), 0)
-    return Verdict(Told(after.position, speed, goal, after.acceleration), clips.astype(np.uint16))
+    return Verdict(Told(after.position, after.velocity, goal, after.acceleration), clips.astype(np.uint16))
 
 
 def brake(told: Told, limits: Limits) -> Verdict:
@@ -67,17 +69,21 @@ def brake(told: Told, limits: Limits) -> Verdict:
     All joints of an arm slow down together, the slowest one as hard as allowed. A jerk limit lets it build up, as long
     as that leads nowhere it must not.
     """
-    stop = stopped_speed(told, limits)
-    speed, clips = stop, np.zeros(stop.shape, np.int64)
-    if limits.jerk is not None:
-        within = braking_interval(told, limits)
+    within = braking_interval(told, limits)
+    stop = stopped_speed(told, limits, within)
+    if limits.jerk is None:
+        after, clips = moved(told, stop, limits), np.zeros(stop.shape, np.int64)
+    else:
         wanted = eased(told, np.zeros(stop.shape), limits)
-        speed = np.clip(wanted, within.low, within.high)
+        speed = clipped(wanted, within.low, within.high)
         clips = np.where(np.abs(speed - wanted) > TOLERANCE, int(Clip.JERK | Clip.EMPTY), 0)
-        speed, _, more = _guarded(told, _Step(told.position, speed, Interval(speed, speed), clips), stop, limits)
+        here = present(limits.space, told.position) if limits.guarded else None
+        step = _Step(told.position, speed, Interval(speed, speed), clips)
+        after, _, more = _guarded(told, step, stop, limits, here)
         clips |= more
-    after = moved(told, speed, limits)
-    return Verdict(Told(after.position, speed, after.position.copy(), after.acceleration), clips.astype(np.uint16))
+    return Verdict(
+        Told(after.position, after.velocity, after.position.copy(), after.acceleration), clips.astype(np.uint16)
+    )
 
 
 def at_rest(told: Told) -> bool:
@@ -85,34 +91,39 @@ def at_rest(told: Told) -> bool:
     return not told.velocity.any()
 
 
-def _step(told: Told, goal: Array, stop: Array, intervals: list[Interval], limits: Limits) -> _Step:
+def _step(
+    told: Told, goal: Array, stop: Array, intervals: list[Interval], limits: Limits, here: Present | None
+) -> _Step:
     """The step towards `goal` within all limits of single channels, and the tool's speed."""
     allowed, empty = _intersection(intervals)
-    speed = np.clip(_wanted_speed(told, goal, limits), allowed.low, allowed.high)
+    speed = clipped(_wanted_speed(told, goal, limits), allowed.low, allowed.high)
     clips = np.where(empty, int(Clip.EMPTY), 0)
     if limits.jerk is not None:
         soft = eased(told, speed, limits)
         clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.JERK), 0)
-        speed = np.clip(soft, allowed.low, allowed.high)
+        speed = clipped(soft, allowed.low, allowed.high)
         clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.EMPTY), 0)
         allowed = _eased_interval(told, allowed, limits)
-    if np.isfinite(limits.tool_speed_m_s):
-        speed, slow = slowed(told.position, stop, speed, allowed, limits.tool_speed_m_s)
+    if here is not None and np.isfinite(limits.tool_speed_m_s):
+        speed, slow = slowed(here.jacobian, stop, speed, allowed, limits.tool_speed_m_s)
         clips |= np.where(slow, int(Clip.TOOL_SPEED), 0)
     return _Step(goal, speed, allowed, clips)
 
 
-def _guarded(told: Told, step: _Step, stop: Array, limits: Limits) -> tuple[Array, Array, Bits]:
-    """Speed, what is really gone for, and more `Clip` bits, (..., 14) each, after the guard's word."""
-    if not limits.guarded:
-        return step.speed, step.goal, np.int64(0)
-    shape = step.speed.shape
-    flat = Told(*(array.reshape(-1, shape[-1]) for array in (told.position, told.velocity, told.position)))
-    speed, goal, halt = (array.reshape(flat.position.shape).copy() for array in (step.speed, step.goal, stop))
-    verdict = judged(flat, moved(flat, speed, limits), goal, limits)
+def _guarded(told: Told, step: _Step, stop: Array, limits: Limits, here: Present | None) -> tuple[Told, Array, Bits]:
+    """The next state, what is really gone for, and more `Clip` bits (..., 14), after the guard's word."""
+    if here is None:
+        return moved(told, step.speed, limits), step.goal, np.int64(0)
+    shape, size = step.speed.shape, step.speed.shape[-1]
+    flat = Told(*(array.reshape(-1, size) for array in (told.position, told.velocity, told.position)))
+    speed, goal = step.speed.reshape(-1, size), step.goal.reshape(-1, size)
+    after = moved(flat, speed, limits)
+    here = here.flat(len(speed))
+    verdict = judged(flat, after, goal, limits, here)
     rows = np.nonzero((verdict.step | verdict.asked).any(axis=1))[0]
     bits = np.zeros(speed.shape, np.int64)
     if len(rows):
+        speed, goal, halt = speed.copy(), goal.copy(), stop.reshape(-1, size)
         for side, arm in enumerate(ARMS):
             vetoed = verdict.asked[:, side, None]
             arm_of(speed, arm)[...] = np.where(vetoed, arm_of(halt, arm), arm_of(speed, arm))
@@ -121,13 +132,20 @@ def _guarded(told: Told, step: _Step, stop: Array, limits: Limits) -> tuple[Arra
         # An arm that stops anyway needs no trying.
         tried = rows[(np.abs(speed[rows] - halt[rows]) > TOLERANCE).any(axis=1)]
         if len(tried):
-            speed[tried] = passed(flat.rows(tried), speed[tried], halt[tried], limits)
+            speed[tried] = passed(flat.rows(tried), speed[tried], halt[tried], limits, here.rows(tried))
         within = Interval(*(array.reshape(speed.shape)[rows] for array in (step.allowed.low, step.allowed.high)))
         bits[rows] |= np.where(within.violated_by(speed[rows]), int(Clip.EMPTY), 0)
-    return speed.reshape(shape), goal.reshape(shape), bits.reshape(shape)
+        after = moved(flat, speed, limits)
+    arrays = (after.position, after.velocity, after.position, after.acceleration)
+    return Told(*(np.reshape(array, shape) for array in arrays)), goal.reshape(shape), bits.reshape(shape)
 
 
 def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_]]:
+    low, high = intervals[0].low, intervals[0].high
+    for interval in intervals[1:]:
+        low, high = np.maximum(low, interval.low), np.minimum(high, interval.high)
+    if (low <= high).all():
+        return Interval(low, high), np.zeros(low.shape, bool)
     allowed, any_empty = intervals[0].narrowed(intervals[1])
     for interval in intervals[2:]:
         allowed, empty = allowed.narrowed(interval)
@@ -152,7 +170,7 @@ def _wanted_speed(told: Told, goal: Array, limits: Limits) -> Array:
     brakes or accelerates as hard as allowed, so on a course that was limited here before, which does that for long
     stretches, an error of the last digit would grow to 0.2 rad.
     """
-    asked_speed = np.clip((goal - told.asked) / limits.period_s, -limits.speed, limits.speed)
+    asked_speed = clipped((goal - told.asked) / limits.period_s, -limits.speed, limits.speed)
     gap = goal - told.position - asked_speed * limits.period_s
     gap = np.where(np.abs(gap) > TOLERANCE, gap, 0.0)
     if limits.jerk is not None:
@@ -164,9 +182,11 @@ def _reasons(
     told: Told, goal: Array, position: Array, ranked: tuple[tuple[Clip, Interval], ...], limits: Limits
 ) -> Bits:
     """Every limit that going straight to `goal` would have broken, where it was not reached."""
+    bits, elsewhere = np.zeros(position.shape, np.int64), np.abs(position - goal) > TOLERANCE
+    if not elsewhere.any():
+        return bits
     needed = (goal - told.position) / limits.period_s
-    bits = np.zeros(position.shape, np.int64)
     for reason, interval in ranked:
         bits |= np.where(interval.violated_by(needed), int(reason), 0)
     bits = np.where(bits == 0, int(Clip.ACCELERATION), bits)
-    return np.where(np.abs(position - goal) > TOLERANCE, bits, 0)
+    return np.where(elsewhere, bits, 0)

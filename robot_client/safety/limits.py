@@ -43,6 +43,10 @@ class Clip(IntFlag):
     """More change of acceleration than the station allows."""
 
 
+SPACE_CLIPS: Final = Clip.DISTANCE | Clip.WORKSPACE | Clip.TABLE
+"""An arm is too near to something, or would be."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
     """Limits per channel, (14,) float64 in the contract's layout: rad, rad/s, rad/s^2; gripper 0..1, 1/s, 1/s^2."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from robot_client.safety.interval import Array, clipped
 
 _TINY: Final = 1e-12
 """Squared lengths below this are points [m^2]."""
@@ -23,12 +22,12 @@ def between(a: Array, b: Array) -> Array:
     ac, bc = _dot(way_a, apart), _dot(way_b, apart)
     slant = aa * bb - ab * ab
     skew = slant > _TINY * np.maximum(aa * bb, _TINY)
-    s = np.where(skew, np.clip((ab * bc - ac * bb) / np.where(skew, slant, 1.0), 0.0, 1.0), 0.0)
+    s = np.where(skew, clipped((ab * bc - ac * bb) / np.where(skew, slant, 1.0), 0.0, 1.0), 0.0)
     long_b = bb > _TINY
-    t = np.where(long_b, np.clip((ab * s + bc) / np.where(long_b, bb, 1.0), 0.0, 1.0), 0.0)
+    t = np.where(long_b, clipped((ab * s + bc) / np.where(long_b, bb, 1.0), 0.0, 1.0), 0.0)
     # With t settled, the nearest point of a; where t was not clipped this changes nothing.
     long_a = aa > _TINY
-    s = np.where(long_a, np.clip((ab * t - ac) / np.where(long_a, aa, 1.0), 0.0, 1.0), 0.0)
+    s = np.where(long_a, clipped((ab * t - ac) / np.where(long_a, aa, 1.0), 0.0, 1.0), 0.0)
     return t[..., None] * way_b - s[..., None] * way_a - apart
 
 

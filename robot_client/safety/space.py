@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contract.arm_shape import LINKS, ArmShape, load_arm_shape
-from contract.layout import ARMS
+from contract.layout import ARMS, JOINTS_PER_ARM
 from contract.space import Base
 from contract.space import Space as SpaceSection
-from robot_client.safety.kinematics import LINK_REACH_M
+from robot_client.safety.kinematics import LINK_REACH_M, ORIGIN, TOOL_REACH_M, base_at
 
 Array = NDArray[np.float64]
 
@@ -27,18 +27,18 @@ _NEAR_OWN_BASE: Final = ("gripper",)
 class Space:
     """Capsules are numbered: C of the left arm, C of the right one, F fixed ones. Pairs (P,) are their numbers."""
 
-    turned: Array
-    """(2, 3, 3) bases' rotations in the station's frame."""
-    placed: Array
-    """(2, 3) bases' origins [m]."""
+    bases: Array
+    """(2, 4, 4) where the bases stand in the station's frame."""
     link: NDArray[np.intp]
     """(C,) index into `LINKS`."""
     ends: Array
     """(C, 2, 3) [m] in the link's frame."""
     fixed: Array
     """(F, 2, 3) [m] in the station's frame."""
+    levers_m: Array
+    """(C + 1, 6) how far a capsule's farthest point, at last the tool centre, can be from each joint that turns it."""
     lever_m: Array
-    """(2C + F,) how far a capsule's farthest point can be from a joint that turns it; 0 for what is fixed."""
+    """(2C + F,) the farthest of them; 0 for what is fixed."""
     first: NDArray[np.intp]
     second: NDArray[np.intp]
     keep_m: Array
@@ -67,7 +67,8 @@ def space_of(section: SpaceSection) -> Space:
     fixed, fixed_radius = _pieces(section)
     first, second, margin = _pairs(shape, section, len(fixed))
     radii = np.concatenate([radius, radius, fixed_radius])
-    lever = LINK_REACH_M[link] + np.where(link > 0, np.linalg.norm(ends, axis=-1).max(axis=-1), 0.0)
+    levers = _levers(link, np.linalg.norm(ends, axis=-1).max(axis=-1))
+    lever = levers[:-1].max(axis=-1)
     every = np.concatenate([ends, ends, fixed])
     halves = np.linalg.norm(every[:, 1] - every[:, 0], axis=-1) / 2
     above = np.array([i for i, c in enumerate(capsules) if c.link not in _STANDING and not c.finger], np.intp)
@@ -75,11 +76,11 @@ def space_of(section: SpaceSection) -> Space:
     count = len(capsules)
     numbers = np.stack([first, second], axis=-1)
     return Space(
-        turned=np.stack([_turn(section.base(arm)) for arm in ARMS]),
-        placed=np.array([section.base(arm).position_m for arm in ARMS]),
+        bases=np.stack([_placed(section.base(arm)) for arm in ARMS]),
         link=link,
         ends=ends,
         fixed=fixed,
+        levers_m=levers,
         lever_m=np.concatenate([lever, lever, np.zeros(len(fixed))]),
         first=first,
         second=second,
@@ -95,12 +96,19 @@ def space_of(section: SpaceSection) -> Space:
     )
 
 
+def _levers(link: NDArray[np.intp], reach_m: Array) -> Array:
+    """Of capsules on links whose farthest point is `reach_m` from the link's origin, and of the tool centre."""
+    last = np.append(link, len(LINKS) - 1)[:, None]
+    reach = LINK_REACH_M[last] - LINK_REACH_M[1:] + np.append(reach_m, TOOL_REACH_M)[:, None]
+    return np.where(last > np.arange(JOINTS_PER_ARM), reach, 0.0)
+
+
 FREE: Final = Space(
-    turned=np.stack([np.eye(3)] * len(ARMS)),
-    placed=np.zeros((len(ARMS), 3)),
+    bases=np.stack([ORIGIN] * len(ARMS)),
     link=np.zeros(0, np.intp),
     ends=np.zeros((0, 2, 3)),
     fixed=np.zeros((0, 2, 3)),
+    levers_m=_levers(np.zeros(0, np.intp), np.zeros(0)),
     lever_m=np.zeros(0),
     first=np.zeros(0, np.intp),
     second=np.zeros(0, np.intp),
@@ -145,6 +153,6 @@ def _pairs(shape: ArmShape, section: SpaceSection, fixed: int) -> tuple[NDArray[
     return first, second, margin
 
 
-def _turn(base: Base) -> Array:
+def _placed(base: Base) -> Array:
     cosine, sine = np.cos(base.yaw_rad), np.sin(base.yaw_rad)
-    return np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    return base_at(np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]]), np.array(base.position_m))

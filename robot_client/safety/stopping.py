@@ -11,19 +11,18 @@ from __future__ import annotations
 import numpy as np
 
 from contract.layout import JOINT_MASK, joints_of_both, per_arm
-from robot_client.safety.interval import Array, braking_interval
+from robot_client.safety.interval import Array, Interval, clipped
 from robot_client.safety.limits import Limits, Told
 
 _STANDS: float = 1e-12
 """A lower speed than this is none [rad/s]."""
 
 
-def stopped_speed(told: Told, limits: Limits) -> Array:
-    """(..., 14) speed of the first period of stopping."""
+def stopped_speed(told: Told, limits: Limits, within: Interval) -> Array:
+    """(..., 14) speed of the first period of stopping; `within` is told's `braking_interval`."""
     periods = braking_periods(told.velocity, limits)
     scale = np.where(periods > 1.0, 1.0 - 1.0 / np.maximum(periods, 1.0), 0.0)
-    within = braking_interval(told, limits)
-    return np.clip(told.velocity * scale, within.low, within.high)
+    return clipped(told.velocity * scale, within.low, within.high)
 
 
 def braking_periods(velocity: Array, limits: Limits) -> Array:
@@ -44,5 +43,5 @@ def way_to_rest(told: Told, limits: Limits) -> tuple[Array, Array, Array]:
     way = told.velocity * seconds
     lower = np.minimum(limits.lower - told.position, 0.0)
     upper = np.maximum(limits.upper - told.position, 0.0)
-    kept = np.clip(way, lower, upper)
+    kept = clipped(way, lower, upper)
     return kept, joints_of_both(np.abs(way - kept)).sum(axis=-1), seconds

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from contract.layout import index
 from contract.station import load_station
 from robot_client.safety.clearance import Faults, faults_of, poses_of
 from robot_client.safety.limits import limits_of
+from robot_client.safety.reach import Reach
 from tests.robot_client.safety.sequences import heights, safe_poses
 
 STATION = load_station("twin")
@@ -21,7 +24,11 @@ LOW = HOME + np.eye(14)[index("left_joint2")]
 
 
 def _faults(*poses: np.ndarray, bow: np.ndarray = STRAIGHT, off: np.ndarray = ON_IT) -> tuple[Faults, Faults]:
-    return faults_of(SPACE, poses_of(SPACE, np.stack(poses)[None]), bow, off)
+    return faults_of(SPACE, poses_of(SPACE, np.stack(poses)[None]), _everything(1), bow, off)
+
+
+def _everything(count: int) -> Reach:
+    return Reach(np.ones(count, bool), np.ones((count, len(SPACE.first)), bool))
 
 
 def test_only_the_course_counts_for_the_course_and_only_what_was_asked_for_that() -> None:
@@ -34,6 +41,15 @@ def test_only_the_course_counts_for_the_course_and_only_what_was_asked_for_that(
         course, asked = _faults(*poses)
         np.testing.assert_array_equal(course.table, [[True, False]])
         assert not asked.any().any()
+
+
+def test_only_what_is_within_reach_is_looked_at() -> None:
+    poses = poses_of(SPACE, np.stack([HOME, HOME, LOW, LOW, LOW])[None])
+    nothing = Reach(np.zeros(1, bool), np.zeros((1, len(SPACE.first)), bool))
+    for faults in faults_of(SPACE, poses, nothing, STRAIGHT, ON_IT):
+        assert not faults.any().any()
+    course, asked = faults_of(SPACE, poses, replace(nothing, levels=np.ones(1, bool)), STRAIGHT, ON_IT)
+    assert course.table[0, 0] and asked.table[0, 0]
 
 
 def test_what_is_broken_now_must_only_not_get_worse() -> None:
@@ -83,7 +99,7 @@ def test_a_course_found_clear_is_clear_at_every_pose_between(seed: int) -> None:
     course = np.stack([start, start, (start + end) / 2, end, start], axis=1)
     turns = np.abs(end - start).reshape(300, 2, 7)[..., :6].sum(axis=-1)
     bow = np.repeat(np.square(turns / 2)[:, None] / 8.0, 2, axis=1)
-    found, _ = faults_of(SPACE, poses_of(SPACE, course), bow, np.zeros((300, 2)))
+    found, _ = faults_of(SPACE, poses_of(SPACE, course), _everything(300), bow, np.zeros((300, 2)))
     refused = found.any().any(axis=1)
     lowest = np.full(300, np.inf)
     for share in np.linspace(0.0, 1.0, 11):

@@ -10,10 +10,15 @@ import pytest
 from contract.layout import ARMS, JOINT_MASK, arm_of, index, joints_of
 from contract.space import Box, Obstacle
 from contract.station import load_station
+from robot_client.safety import guard
 from robot_client.safety.clearance import poses_of
+from robot_client.safety.guard import Judgement, judged, passed
+from robot_client.safety.kinematics import tool_jacobian
 from robot_client.safety.limiter import at_rest, brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, limits_of, seeded
-from robot_client.safety.space import space_of
+from robot_client.safety.present import Present, present
+from robot_client.safety.space import FREE, space_of
+from robot_client.safety.stopping import way_to_rest
 from robot_client.twin.kinematics import Kinematics, pointing_down
 from robot_client.twin.scene import build_model
 from tests.robot_client.safety.sequences import heights
@@ -202,6 +207,60 @@ def test_the_tool_keeps_its_speed_while_an_arm_is_stopped_short() -> None:
         fastest = max(fastest, float(np.linalg.norm(tools[1] - tools[0], axis=-1).max()) / limits.period_s)
         told = after
     assert 0.2 < fastest <= 0.25
+
+
+def test_the_tools_speed_is_judged_in_the_step_and_in_the_middle_of_both_halves_of_the_way_to_rest() -> None:
+    """After a share s of the way the speed is the root of 1 - s of what it was: at a quarter and at three quarters."""
+    random, seen = np.random.default_rng(4), set()
+    for case in range(40):
+        position = random.uniform(LIMITS.lower + 0.3, LIMITS.upper - 0.3)
+        velocity = random.uniform(-0.7, 0.7, 14) * LIMITS.speed
+        for arm in ARMS if case % 2 else ():  # joints that cancel each other: only the way to rest moves the tool
+            null = np.linalg.svd(tool_jacobian(joints_of(position, arm))[1])[2][3:]
+            joints_of(velocity, arm)[:] = (
+                null[case % 3] / np.abs(null[case % 3]).max() * (1.4 if case % 4 == 1 else 0.3)
+            )
+        after = position + velocity * LIMITS.period_s
+        told, step = seeded(position[None]), Told(after[None], velocity[None], after[None])
+        way, _, seconds = way_to_rest(step, LIMITS)
+        places = np.stack([position[None], after[None], after + way / 2, after + way], axis=1)
+        tools = poses_of(LIMITS.space, places).tools[0]
+        ways = np.linalg.norm(np.diff(tools, axis=0), axis=-1)
+        for side, arm in enumerate(ARMS):
+            taken = 0.985 * joints_of(seconds[0], arm).max()
+            speeds = (ways[0, side] / 0.01, 2 * ways[1, side] * 0.75**0.5 / taken, 2 * ways[2, side] * 0.5 / taken)
+            seen.add(int(np.argmax(speeds)))
+            for share, fast in ((1.0001, False), (0.9999, True)):
+                limits = replace(LIMITS, space=FREE, tool_speed_m_s=share * max(speeds))
+                verdict = judged(told, step, told.position, limits, present(FREE, told.position))
+                assert bool(verdict.step[0, side]) == fast
+                assert bool(verdict.clips[0, side] & Clip.TOOL_SPEED) == fast
+    assert seen == {0, 1, 2}
+
+
+def test_a_step_that_may_not_be_taken_is_taken_by_half_or_by_one_arm_or_not_at_all() -> None:
+    """Most motion first: both arms, half of one of them, one alone, half of both, half of one alone."""
+    asked_for = []
+
+    def look(told: Told, step: Told, asked: np.ndarray, limits: Limits, here: Present) -> Judgement:
+        asked_for.append(step.velocity)
+        return Judgement(~fine, ~fine, np.zeros((len(step.velocity), 2), np.int64))
+
+    wanted, stop, told = np.full((1, 14), 1.0), np.full((1, 14), 0.2), seeded(HOME[None])
+    shares = [(1.0, 1.0), (1.0, 0.5), (0.5, 1.0), (1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (0.5, 0.0), (0.0, 0.5)]
+    original = guard.judged
+    guard.judged = look  # type: ignore[assignment]
+    try:
+        for first in range(9):
+            fine = np.zeros((8, 2), bool)
+            fine[first:] = True
+            found = passed(told, wanted, stop, LIMITS, present(LIMITS.space, told.position))
+            left, right = shares[first] if first < 8 else (0.0, 0.0)
+            np.testing.assert_allclose(arm_of(found, "left"), 0.2 + 0.8 * left)
+            np.testing.assert_allclose(arm_of(found, "right"), 0.2 + 0.8 * right)
+    finally:
+        guard.judged = original
+    assert len(asked_for[0]) == 8
 
 
 def test_many_pairs_of_arms_at_once_are_judged_each_for_itself() -> None:

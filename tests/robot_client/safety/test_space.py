@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import mujoco
 import numpy as np
 import pytest
@@ -15,13 +13,14 @@ from contract.space import Obstacle
 from contract.station import load_station
 from robot_client.i2rt_paths import station_mjcf
 from robot_client.safety.clearance import poses_of
-from robot_client.safety.kinematics import link_frames
+from robot_client.safety.kinematics import link_frames, tool_centre
 from robot_client.safety.space import FREE, space_of
 from robot_client.twin.capsules import PADDING_M, corners_of, distance_to_line
 
 SECTION = load_station("twin").safety.space
 EXAMPLE = load_station("yam_example").safety.space
 SHAPE = load_arm_shape("yam_linear_4310")
+SPACE_OF_TWIN = space_of(SECTION)
 COUNT = len(SHAPE.capsules)
 BODIES = {
     "base": ("base",),
@@ -74,18 +73,22 @@ def test_a_turned_base_turns_its_arm_about_the_vertical() -> None:
     np.testing.assert_allclose(tool, [1.0 - plain[1], 2.0 + plain[0], 0.5 + plain[2]], atol=1e-12)
 
 
-def test_no_point_of_a_capsule_is_further_from_a_joint_than_its_lever() -> None:
+def test_no_point_of_a_capsule_or_tool_is_further_from_a_joint_than_its_lever() -> None:
     space = space_of(SECTION)
-    random, farthest = np.random.default_rng(5), np.zeros(COUNT)
-    for _ in range(200):
+    random, farthest = np.random.default_rng(5), np.zeros((COUNT + 1, 6))
+    for _ in range(300):
         frames, origins = link_frames(random.uniform(-3, 3, 6))
         ends = space.ends @ np.swapaxes(frames[space.link], -1, -2) + origins[space.link][:, None]
+        tool = np.broadcast_to(tool_centre(frames, origins), (1, 2, 3))
         for joint in range(6):
-            moved = space.link > joint
-            away = np.linalg.norm(ends - origins[joint + 1], axis=-1).max(axis=-1)
-            farthest = np.where(moved, np.maximum(farthest, away), farthest)
-    assert (farthest <= space.lever_m[:COUNT] + 1e-12).all()
-    assert (farthest[space.link > 1] > 0.5 * space.lever_m[:COUNT][space.link > 1]).all()
+            moved = np.append(space.link, 6) > joint
+            away = np.linalg.norm(np.concatenate([ends, tool]) - origins[joint + 1], axis=-1).max(axis=-1)
+            farthest[:, joint] = np.where(moved, np.maximum(farthest[:, joint], away), 0.0)
+    assert (farthest <= space.levers_m + 1e-12).all()
+    turned = farthest > 0.0
+    assert (farthest[turned] > 0.65 * space.levers_m[turned]).all(), "no lever is much longer than it need be"
+    np.testing.assert_array_equal(space.levers_m[~turned], 0.0)
+    np.testing.assert_array_equal(space.lever_m[:COUNT], space.levers_m[:-1].max(axis=1))
     assert (space.lever_m[:COUNT][space.link == 0] == 0.0).all()
     np.testing.assert_array_equal(space.lever_m[:COUNT], space.lever_m[COUNT : 2 * COUNT])
     assert (space.lever_m[2 * COUNT :] == 0.0).all()
@@ -160,8 +163,8 @@ def test_nothing_around_keeps_nothing() -> None:
     assert poses.ends.shape == (1, 1, 0, 2, 3)
     assert np.isfinite(poses.tools).all()
     assert (FREE.lower_m == -np.inf).all() and (FREE.upper_m == np.inf).all() and FREE.tool_level_m == -np.inf
-    np.testing.assert_array_equal(replace(FREE).turned, [np.eye(3)] * 2)
-    np.testing.assert_array_equal(FREE.placed, np.zeros((2, 3)))
+    np.testing.assert_array_equal(FREE.bases, [np.eye(4)] * 2)
+    np.testing.assert_array_equal(FREE.levers_m, SPACE_OF_TWIN.levers_m[-1:])
 
 
 def test_an_unknown_shape_lists_the_known_ones() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contract.layout import ARMS, GRIPPER_MASK, JOINT_MASK, arm_of, index, joints_of
 from contract.station import load_station
+from robot_client.safety.interval import braking_interval
 from robot_client.safety.kinematics import tool_jacobian
 from robot_client.safety.limiter import brake
 from robot_client.safety.limits import Told, limits_of
@@ -27,6 +28,11 @@ def _moving(velocity: np.ndarray, position: np.ndarray = MIDDLE) -> Told:
     return Told(position.copy(), velocity, position.copy())
 
 
+def _stopped(velocity: np.ndarray) -> np.ndarray:
+    told = _moving(velocity)
+    return stopped_speed(told, LIMITS, braking_interval(told, LIMITS))
+
+
 def test_joints_of_an_arm_take_as_long_as_its_slowest_and_grippers_their_own_time() -> None:
     velocity = np.zeros(14)
     velocity[index("left_joint1")], velocity[index("left_joint4")] = -0.8, 0.3
@@ -35,18 +41,18 @@ def test_joints_of_an_arm_take_as_long_as_its_slowest_and_grippers_their_own_tim
     np.testing.assert_allclose(joints_of(periods, "left"), 10.0)
     np.testing.assert_allclose(joints_of(periods, "right"), 0.0)
     np.testing.assert_allclose(periods[GRIPPER_MASK], [5.0, 0.5])
-    speed = stopped_speed(_moving(velocity), LIMITS)
+    speed = _stopped(velocity)
     np.testing.assert_allclose(joints_of(speed, "left"), 0.9 * joints_of(velocity, "left"))
     np.testing.assert_allclose(speed[GRIPPER_MASK], [1.6, 0.0])
 
 
 def test_less_than_one_period_of_braking_is_rest_and_rounding_is_no_speed() -> None:
     velocity = STEP * np.where(JOINT_MASK, 0.999, -0.999)
-    assert not stopped_speed(_moving(velocity), LIMITS).any()
-    assert not stopped_speed(_moving(STEP.copy()), LIMITS).any()
+    assert not _stopped(velocity).any()
+    assert not _stopped(STEP.copy()).any()
     np.testing.assert_array_equal(braking_periods(np.full(14, 1e-13), LIMITS), 0.0)
     assert (braking_periods(np.full(14, 1e-11), LIMITS) > 0.0).all()
-    np.testing.assert_allclose(stopped_speed(_moving(1.5 * STEP), LIMITS), 0.5 * STEP)
+    np.testing.assert_allclose(_stopped(1.5 * STEP), 0.5 * STEP)
 
 
 def test_a_joint_that_would_run_past_its_limit_brakes_harder_than_the_rest() -> None:
