@@ -86,9 +86,13 @@ class ChunkBuffer:
         rows = [self._rows[i].values for i in range(row, row + count)]
         return Commitment(sequence, first_row, np.array(rows, np.float32).reshape(count, SIZE))
 
-    def accept(self, chunk: ActionChunk, now_ns: int) -> Entry:
-        """Enter a chunk, or say why not. A refused chunk changes nothing."""
-        entry = self._judge(chunk, now_ns)
+    def accept(self, chunk: ActionChunk, now_ns: int, lead_ns: int = 0) -> Entry:
+        """Enter a chunk, or say why not. A refused chunk changes nothing.
+
+        Where targets are asked for `lead_ns` ahead of the grid, rows up to there have been told already, and it is
+        there that the course must not jump.
+        """
+        entry = self._judge(chunk, now_ns, now_ns + lead_ns)
         self.counts["accepted" if entry.refusal is None else f"refused_{entry.refusal.value}"] += 1
         return entry
 
@@ -124,7 +128,7 @@ class ChunkBuffer:
         """Newest row that is due; -1 while there is none."""
         return -1 if self._grid is None else self._grid.row_at(now_ns)
 
-    def _judge(self, chunk: ActionChunk, now_ns: int) -> Entry:
+    def _judge(self, chunk: ActionChunk, now_ns: int, told_ns: int) -> Entry:
         if chunk.epoch != self._epoch:
             return Entry(Refusal.EPOCH, f"epoch {chunk.epoch}, now {self._epoch}")
         asked = self._asked.get(chunk.sequence)
@@ -136,19 +140,19 @@ class ChunkBuffer:
             rows = checked_rows(chunk.rows)
         except ActionError as error:
             return Entry(Refusal.VETO, f"chunk {chunk.chunk_id}: {error}")
-        return self._enter(chunk, rows, now_ns)
+        return self._enter(chunk, rows, now_ns, told_ns)
 
-    def _enter(self, chunk: ActionChunk, rows: NDArray[np.float64], now_ns: int) -> Entry:
+    def _enter(self, chunk: ActionChunk, rows: NDArray[np.float64], now_ns: int, told_ns: int) -> Entry:
         last = chunk.first_row + len(rows) - 1
         committed = max((first for sequence, first in self._asked.items() if sequence > chunk.sequence), default=0)
-        row = max(chunk.first_row, self.row_at(now_ns) + 1, committed)
+        row = max(chunk.first_row, self.row_at(told_ns) + 1, committed)
         if row > last:
             return Entry(Refusal.EXPIRED, f"rows {chunk.first_row}..{last}, executed or committed up to {row - 1}")
-        before = self.target(now_ns)
-        course_before = None if self._grid is None else self._course(self._grid, now_ns)
+        before = self.target(told_ns)
+        course_before = None if self._grid is None else self._course(self._grid, told_ns)
         grid = self._replace_from(row, rows[row - chunk.first_row :], chunk.chunk_id, now_ns)
         if before is not None and course_before is not None:
-            self._keep_continuous(before.values, course_before, self._course(grid, now_ns), now_ns)
+            self._keep_continuous(before.values, course_before, self._course(grid, told_ns), told_ns)
         self._accepted_sequence = chunk.sequence
         self._asked = {sequence: first for sequence, first in self._asked.items() if sequence > chunk.sequence}
         self.counts["rows_skipped"] += row - chunk.first_row
@@ -175,10 +179,10 @@ class ChunkBuffer:
         here = self._rows[row].values
         return here if fraction == 0.0 else here + fraction * (self._rows[row + 1].values - here)
 
-    def _keep_continuous(self, target: NDArray, course_before: NDArray, course_after: NDArray, now_ns: int) -> None:
+    def _keep_continuous(self, target: NDArray, course_before: NDArray, course_after: NDArray, told_ns: int) -> None:
         """Change over where the new plan begins in the middle of a row's way, no faster than the seam may be."""
         if np.abs(course_after - course_before).max() <= _SAME:
             return
         offset = target - course_after
         needed_ns = 0 if self._seam is None else self._seam.fade_ns(offset)
-        self._fade = Fade(offset, now_ns, max(self._step_ns, needed_ns))
+        self._fade = Fade(offset, told_ns, max(self._step_ns, needed_ns))

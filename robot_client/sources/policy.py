@@ -84,7 +84,7 @@ class PolicySource:
     def take(self, chunk: ActionChunk, moment: Moment) -> Entry:
         """Enter a chunk that came back."""
         first = self._buffer.row_at(moment.now_ns) < 0
-        entry = self._buffer.accept(chunk, moment.now_ns)
+        entry = self._buffer.accept(chunk, moment.now_ns, self._settings.lead_ns)
         if entry.refusal is None:
             self.asked_ns = self._asked_at.get(chunk.sequence, 0)
             self._asked_at = {number: at for number, at in self._asked_at.items() if number > chunk.sequence}

@@ -496,3 +496,22 @@ def _target(buffer: ChunkBuffer, now_ns: int) -> NDArray:
     target = buffer.target(now_ns)
     assert target is not None
     return target.values
+
+
+@pytest.mark.parametrize("seam", [None, Seam(limits_of(load_station("twin").safety, 0.01))])
+@pytest.mark.parametrize("lead_ns", [0, 60_000_000, 130_000_000])
+def test_where_targets_are_told_ahead_the_course_does_not_jump_there(seam: Seam | None, lead_ns: int) -> None:
+    """The change to a new plan began to fade at the moment of the grid, but was read ahead of it: the first target
+    after an answer jumped by what had faded by then."""
+    buffer = ChunkBuffer(STEP, 16, 8, seam)
+    buffer.engage(1)
+    buffer.accept(_answer(buffer.commit(0, 0), 16), 0, lead_ns)
+    asked, late = buffer.commit(2 * STEP, 1), int(4.7 * STEP)
+    before = _values(buffer, late + lead_ns)
+    shifted = _chunk(asked.sequence, asked.first_row, _line(asked.first_row, 16) + 0.05)
+    entry = buffer.accept(shifted, late, lead_ns)
+    assert _values(buffer, late + lead_ns) == pytest.approx(before, abs=1e-12)
+    assert abs(_values(buffer, late + lead_ns + TICK) - before) < 0.0075
+    # A row that has been told in part already is not given other values.
+    assert entry.row == buffer.row_at(late + lead_ns) + 1
+    assert _values(buffer, late + lead_ns + 12 * STEP) > before + 0.05
