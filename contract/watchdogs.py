@@ -26,6 +26,9 @@ class Watchdogs(Strict):
     """The same for one camera role."""
     driver_ms: Annotated[float, Field(gt=0.0, le=2000.0, allow_inf_nan=False)] = 250.0
     """Time without new feedback of the driver, counted by the loop, whatever stamps say."""
+    blocked_ms: Annotated[float, Field(gt=0.0, le=60000.0, allow_inf_nan=False)] = 5000.0
+    """How long an arm may stand because safety does not let it go where a source asks: box, table or a distance. A
+    person's hand on a leader has all the time it wants."""
     tracking_rad: Annotated[float, Field(ge=0.05, le=1.0, allow_inf_nan=False)] = 0.3
     """Measured behind told. Above the sag, and below the lead, which told never exceeds."""
     tracking_ms: Annotated[float, Field(gt=0.0, le=10000.0, allow_inf_nan=False)] = 500.0

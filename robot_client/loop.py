@@ -9,7 +9,6 @@ import numpy as np
 
 from contract.errors import ActionError, RigError
 from robot_client.clock import Clock
-from robot_client.control_source import arms_bits
 from robot_client.modes import MOVING, TORQUE_ON, Event, Mode
 from robot_client.pacer import Beat
 from robot_client.pilot import Pilot
@@ -18,6 +17,7 @@ from robot_client.safety.limiter import at_rest, brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, Verdict, seeded
 from robot_client.safety.veto import checked_target
 from robot_client.sources.base import Asked, Moment
+from robot_client.tick_record import record_of
 from robot_client.ticks import TickRecord
 from robot_client.watchdogs import Watchdogs
 
@@ -54,6 +54,7 @@ class Loop:
         self._told: Told | None = None
         self._read_failed = False
         self._spent_ns = (0, 0)
+        self._verdict: Verdict | None = None
         self.reading: JointReading | None = None
         self.counts: Counter[str] = Counter()
 
@@ -80,7 +81,9 @@ class Loop:
         self._follow_mode()
         asked, verdict = self._drive(beat)
         self._follow_mode()
-        self._record(self._tick_record(beat, asked, verdict))
+        self._verdict = verdict
+        spent_ns = (0, 0) if verdict is None else self._spent_ns
+        self._record(record_of(beat, self._clock.now_ns(), self._pilot, asked, verdict, self.reading, spent_ns))
 
     def _read(self) -> None:
         self._read_failed = True
@@ -117,6 +120,7 @@ class Loop:
             None if self._told is None else self._told.position,
             self.reading.positions,
             None if planning is None else planning.asked_ns,
+            self._verdict,
         )
         if why:
             self._pilot.happens(Event.WATCHDOG, why)
@@ -191,28 +195,6 @@ class Loop:
             self._pilot.happens(Event.WATCHDOG, str(error))
         except RigError as error:
             self._pilot.happens(Event.RIG_FAILED, str(error))
-
-    def _tick_record(self, beat: Beat, asked: Asked, verdict: Verdict | None) -> TickRecord:
-        return TickRecord(
-            deadline_ns=beat.deadline_ns,
-            stamp_ns=self._clock.now_ns(),
-            lateness_ns=beat.lateness_ns,
-            skipped=beat.skipped,
-            mode=self._pilot.state.mode.value,
-            source=self._pilot.driver,
-            epoch=self._pilot.state.epoch,
-            asked=asked.values,
-            told=None if verdict is None else verdict.told.position,
-            measured=None if self.reading is None else self.reading.positions,
-            measured_stamp_ns=0 if self.reading is None else self.reading.stamp_ns,
-            row=asked.row,
-            fraction=asked.fraction,
-            chunk_id=asked.chunk_id,
-            clips=None if verdict is None else verdict.clips,
-            intervention=arms_bits(self._pilot.intervention),
-            safety_ns=0 if verdict is None else self._spent_ns[0],
-            command_ns=0 if verdict is None else self._spent_ns[1],
-        )
 
 
 def _seed(reading: JointReading) -> Told:

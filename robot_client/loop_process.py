@@ -34,26 +34,21 @@ from robot_client.ending import Ending
 from robot_client.local_messages import PersonEvent, PolicyReady
 from robot_client.loop import Loop
 from robot_client.loop_inbox import LoopInbox
+from robot_client.loop_sources import make_episode, make_leader, make_pilot, plan_settings
 from robot_client.modes import Event, Mode
 from robot_client.pacer import Pacer
-from robot_client.pilot import Pilot
 from robot_client.process_config import LoopConfig, read_config
 from robot_client.realtime import take_rights
 from robot_client.reporter import Reporter
 from robot_client.rigs.base import LetsGoWithCare, RaisesAlarms, Rig, Stop
 from robot_client.rigs.choose import make_rig
 from robot_client.safety.limits import Limits, limits_of
-from robot_client.sources.base import Moment, TargetSource
+from robot_client.sources.base import Moment
 from robot_client.sources.external import ExternalSource
 from robot_client.sources.policy import PolicySource
-from robot_client.sources.pose import PoseSource
-from robot_client.sources.replanner import PlanSettings
-from robot_client.teleop.mail import MailedLeader
 from robot_client.teleop.source import TeleopSource
 from robot_client.watchdogs import Watchdogs
 
-_POSE_SHARE: Final = {False: 0.35, True: 0.8}
-"""Share of the speed limits on the way to a pose: on real arms with people near, and on rigs that park themselves."""
 _LETTING_GO: Final = {"relax": Stop.RELAX, "power_off": Stop.POWER_OFF}
 SUPPORTED: Final = "supported"
 """Text of a person's "relax" or "power_off" that confirms: the arms are supported."""
@@ -76,13 +71,13 @@ class LoopProcess:
         self._period_ns = int(NS_PER_S / station.timing.loop_hz)
         limits = limits_of(station.safety, self._period_ns / NS_PER_S)
         parks_itself = config.rig in ("sim", "ideal")
-        self.pilot = _pilot(station, limits, parks_itself)
+        self.pilot = make_pilot(station, limits, parks_itself)
         self.pilot.instruction = config.instruction
         if config.episode:
-            self.pilot.episode = _episode(config, limits, _POSE_SHARE[parks_itself])
+            self.pilot.episode = make_episode(config, limits, parks_itself)
         self.ending = Ending(self.pilot, parks_itself)
         self._planner = planner
-        self.leader = _leader(config, clock)
+        self.leader = make_leader(config, clock)
         if self.leader is not None:
             self.pilot.teleop = TeleopSource(self.leader, station.teleop, limits)
         if config.external_dir:
@@ -160,37 +155,8 @@ class LoopProcess:
         return self._rig.refusal(how, confirmed=event.text == SUPPORTED)
 
     def _policy(self, limits: Limits, ready: PolicyReady) -> PolicySource:
-        timing = self._station.timing
-        settings = PlanSettings(
-            replan_rows=timing.replan_rows,
-            budget_ns=int(timing.answer_budget_ms * NS_PER_MS),
-            grace_ns=int(timing.grace_ms * NS_PER_MS),
-            patience_ns=int(self._config.first_chunk_s * NS_PER_S),
-            seed=self._config.seed,
-            guidance=self._config.guidance,
-            lead_ns=int(self._station.lead_ms() * NS_PER_MS),
-        )
+        settings = plan_settings(self._config, self._station)
         return PolicySource(ready, settings, limits, partial(local_codec.send, self._planner))
-
-
-def _pilot(station: Station, limits: Limits, parks_itself: bool) -> Pilot:
-    share = _POSE_SHARE[parks_itself]
-    poses = {name: PoseSource(name, getattr(station.poses, name).vector(), limits, share) for name in ("home", "park")}
-    return Pilot(poses, parks_itself, limits)
-
-
-def _leader(config: LoopConfig, clock: Clock) -> MailedLeader | None:
-    if not config.leader_dir:
-        return None
-    return MailedLeader(Path(config.leader_dir), config.leader, config.leader_align, clock)
-
-
-def _episode(config: LoopConfig, limits: Limits, share: float) -> TargetSource:
-    """Read before the first tick: the loop itself never touches a disk."""
-    from robot_client.episodes.course import course_of
-    from robot_client.episodes.source import EpisodeSource
-
-    return EpisodeSource(course_of(Path(config.episode)), limits, share, config.episode_speed)
 
 
 def run_loop_process(

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from contract.layout import CHANNELS, JOINT_MASK
+from contract.layout import ARMS, CHANNELS, JOINT_MASK, Arm, arm_of
 from contract.watchdogs import Watchdogs as Limits
-from robot_client.clock import NS_PER_MS
+from robot_client.clock import NS_PER_MS, NS_PER_S
 from robot_client.modes import MOVING, Mode
+from robot_client.safety.limits import SPACE_CLIPS, Clip, Verdict
 
 
 class DriverWatch:
@@ -115,6 +116,29 @@ class ChunkWatch:
         return f"the plan answers an observation that is {age_ns / NS_PER_MS:.0f} ms old"
 
 
+class BlockedWatch:
+    """An arm that stands because what is asked of it is too near to something. Without this it would stand for ever."""
+
+    def __init__(self, limit_ms: float) -> None:
+        self._limit_ns = int(limit_ms * NS_PER_MS)
+        self._since_ns: dict[Arm, int] = {}
+
+    def look(self, clips: NDArray[np.uint16], velocity: NDArray, now_ns: int) -> str:
+        """Why to hold, from `Clip` bits and told speed (14,) of the last tick; empty = nothing."""
+        for arm in ARMS:
+            bits = Clip(int(np.bitwise_or.reduce(arm_of(clips, arm)))) & SPACE_CLIPS
+            if not bits or arm_of(velocity, arm).any():
+                self._since_ns.pop(arm, None)
+            elif now_ns - self._since_ns.setdefault(arm, now_ns) >= self._limit_ns:
+                names = ", ".join(str(bit.name) for bit in Clip if bits & bit)
+                return f"safety has let the {arm} arm go nowhere for {self._limit_ns / NS_PER_S:g} s: {names}"
+        return ""
+
+    def forget(self) -> None:
+        """The arms are not asked for anything now."""
+        self._since_ns = {}
+
+
 class Watchdogs:
     """All of them. `look` gives the first reason to hold; `counts` how often each one barked."""
 
@@ -124,6 +148,7 @@ class Watchdogs:
         self.cameras = CameraWatch(limits.camera_ms, limits.cameras_ms)
         self.operator = OperatorWatch(limits.operator_ms)
         self.chunk = ChunkWatch(limits.chunk_ms)
+        self.blocked = BlockedWatch(limits.blocked_ms)
         self.counts: Counter[str] = Counter()
 
     def look(
@@ -134,12 +159,20 @@ class Watchdogs:
         told: NDArray | None,
         measured: NDArray,
         asked_ns: int | None,
+        last: Verdict | None = None,
     ) -> str:
-        """`asked_ns` of the running plan, None while the policy drives no arm. Empty = nothing to hold for."""
+        """`asked_ns` of the running plan, None while the policy drives no arm; `last` is what the last tick told.
+
+        Empty = nothing to hold for.
+        """
         barks = {
             "driver": self.driver.look(stamp_ns, now_ns),
             "tracking": "" if told is None else self.tracking.look(told, measured, now_ns),
         }
+        if last is not None and mode in MOVING - {Mode.TELEOP}:
+            barks["blocked"] = self.blocked.look(last.clips, last.told.velocity, now_ns)
+        else:
+            self.blocked.forget()
         if mode in MOVING:
             barks["operator"] = self.operator.look(now_ns)
         if asked_ns is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from contract.errors import CodecError, FieldError, StackError
+from contract.errors import CodecError, FieldError, RigError, StackError
 from contract.messages import Welcome
 from contract.station import Camera, Station
 from contract.types import ActionChunk, Skipped
@@ -17,7 +17,8 @@ from robot_client.channel import Channel
 from robot_client.clock import NS_PER_MS, NS_PER_S, Clock
 from robot_client.episodes.feed import FeedMessage, FeedSender
 from robot_client.link.asked import Answer
-from robot_client.local_messages import CameraAges, PlanFailure, PlanRequest, PolicyReady, ReplanRecord
+from robot_client.local_messages import PlanFailure, PlanRequest, PolicyReady, ReplanRecord
+from robot_client.planner.ages import Ages
 from robot_client.planner.observe import look, observation_of
 from robot_client.planner.policy_link import PlannerLink
 from robot_client.planner.records import Pending, ready_of, record_of
@@ -27,8 +28,6 @@ from robot_client.rigs.base import Rig
 _NO_MASSES = np.zeros((0, 0, 0, 0, 2), np.float32)
 _AGAIN_NS = 2 * NS_PER_S
 """Between two tries after a server refused us, and between two reports of the same trouble."""
-_AGES_NS = 100 * NS_PER_MS
-"""Between two reports of the cameras' ages."""
 
 
 class Planner:
@@ -58,7 +57,8 @@ class Planner:
         self._try_again_ns = clock.now_ns() + _AGAIN_NS
         self._told = ""
         self._said, self._said_ns = "", 0
-        self._ages_ns = 0
+        self._troubled, self._troubled_ns = "", 0
+        self._ages = Ages(rig)
 
     @property
     def over(self) -> bool:
@@ -112,16 +112,23 @@ class Planner:
         self._keep(self._ready)
 
     def _report_ages(self) -> None:
-        """Numbers for the loop, which watches the cameras although it sees no image."""
-        now_ns = self._clock.now_ns()
-        if self._ready is None or now_ns < self._ages_ns:
+        """The loop's watchdog goes on counting where there is no news; the next try may go well."""
+        if self._ready is None:
             return
-        self._ages_ns = now_ns + _AGES_NS
-        frames = self._rig.frames()
-        looked_at = [camera.role for camera in self._cameras.values() if camera.role in frames]
-        ages = {role: now_ns - frames[role].stamp_ns for role in looked_at}
-        if ages:
-            local_codec.send(self._loop, CameraAges(now_ns, ages))
+        try:
+            ages = self._ages.report(self._cameras, self._clock.now_ns())
+        except RigError as error:
+            self._trouble(error)
+            return
+        if ages is not None:
+            local_codec.send(self._loop, ages)
+
+    def _trouble(self, error: StackError) -> None:
+        """What is wrong although nobody has asked; the same is said again only after a while."""
+        now_ns = self._clock.now_ns()
+        if str(error) != self._troubled or now_ns - self._troubled_ns >= _AGAIN_NS:
+            self._troubled, self._troubled_ns = str(error), now_ns
+            self._report(PlanFailure(0, -1, error.code, str(error)[:2000]))
 
     def _newest_request(self) -> PlanRequest | None:
         newest: PlanRequest | None = None

@@ -11,16 +11,26 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from contract.errors import RigError
 from contract.layout import CHANNELS, JOINT_MASK, index
 from contract.station import Station
 from contract.watchdogs import SAG_RAD
 from contract.watchdogs import Watchdogs as Limits
 from robot_client.clock import NS_PER_MS
 from robot_client.modes import Mode
-from robot_client.watchdogs import CameraWatch, ChunkWatch, DriverWatch, OperatorWatch, TrackingWatch, Watchdogs
+from robot_client.safety.limits import Clip
+from robot_client.watchdogs import (
+    BlockedWatch,
+    CameraWatch,
+    ChunkWatch,
+    DriverWatch,
+    OperatorWatch,
+    TrackingWatch,
+    Watchdogs,
+)
 from tests.robot_client.stage import HOME, STATION, Stage, line, station, steady, travel
 
-_FIELDS = ("chunk_ms", "camera_ms", "driver_ms", "tracking_rad", "tracking_ms", "operator_ms")
+_FIELDS = ("chunk_ms", "camera_ms", "driver_ms", "blocked_ms", "tracking_rad", "tracking_ms", "operator_ms")
 
 
 def _moving(o: object) -> NDArray:
@@ -215,3 +225,61 @@ def test_the_watchdogs_are_armed_during_the_ramp_to_the_first_action() -> None:
     assert stage.mode == "HANDOFF"
     stage.run_until(lambda: stage.mode == "HOLD", 0.3)
     assert "operator" in stage.reason
+
+
+def test_an_arm_that_safety_lets_go_nowhere_is_named_with_the_reason_after_its_time() -> None:
+    watch, still = BlockedWatch(1000.0), np.zeros(14)
+    clips = np.zeros(14, np.uint16)
+    clips[index("right_joint2")] = int(Clip.TABLE | Clip.SPEED)
+    assert watch.look(clips, still, 0) == ""
+    assert watch.look(clips, still, 999 * NS_PER_MS) == ""
+    assert watch.look(clips, still, 1000 * NS_PER_MS) == "safety has let the right arm go nowhere for 1 s: TABLE"
+    creeping = still.copy()
+    creeping[index("right_joint1")] = 1e-3
+    assert watch.look(clips, creeping, 1001 * NS_PER_MS) == "", "it goes on, if slowly"
+    assert watch.look(clips, still, 1500 * NS_PER_MS) == ""
+    watch.forget()
+    assert watch.look(clips, still, 2600 * NS_PER_MS) == ""
+    other = np.full(14, int(Clip.SPEED | Clip.LEAD | Clip.TOOL_SPEED), np.uint16)
+    assert watch.look(other, still, 9000 * NS_PER_MS) == watch.look(other, still, 19000 * NS_PER_MS) == ""
+
+
+def _into_the_table(o: object) -> NDArray:
+    low = HOME + np.eye(14)[index("left_joint2")]
+    return np.repeat(low[None], 16 - len(o.prefix), axis=0)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_policy_that_asks_only_for_what_safety_forbids_does_not_keep_the_arms_for_ever(again: bool) -> None:
+    """It stood in front of the table, in POLICY or on the way there, until somebody noticed."""
+    stage = Stage(steady(_into_the_table), at=_at(blocked_ms=2000.0))
+    waited = stage.run_until(lambda: stage.mode == "HOLD", 8.0)
+    assert "let the left arm go nowhere for 2 s: TABLE" in stage.reason
+    assert len(waited) * 10 >= 2000 and stage.counters["watchdog_blocked"] == 1
+    _stays_held(stage)
+    if again:
+        stage.person("release")
+        stage.person("engage")
+        stage.run(0.1)
+        assert len(stage.run_until(lambda: stage.mode == "HOLD", 8.0)) * 10 >= 2000, "the time counts anew"
+
+
+def test_a_camera_that_cannot_be_read_holds_and_the_run_goes_on_when_it_is_back() -> None:
+    """The planner ended on the first such error, and with it the run."""
+    stage = _running()
+    frames = stage.rig.frames
+
+    def broken() -> dict:
+        raise RigError("camera top", expected="a frame", got="another program's file")
+
+    stage.rig.frames = broken  # type: ignore[method-assign]
+    stage.run_until(lambda: stage.mode == "HOLD", 3.0)
+    assert any("camera top" in failure.text for failure in stage.failures)
+    assert "camera" in stage.reason
+    _stays_held(stage)
+    stage.rig.frames = frames  # type: ignore[method-assign]
+    stage.run(0.3)
+    stage.person("release")
+    stage.person("engage")
+    stage.run_until(lambda: stage.mode == "POLICY", 5.0)
+    assert travel(stage.run(0.5)) > 0.0

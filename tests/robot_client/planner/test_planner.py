@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contract.errors import LinkError, SessionError
+from contract.errors import LinkError, RigError, SessionError
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk, Observation
 from robot_client import local_codec
@@ -192,6 +192,32 @@ def test_a_camera_that_gives_no_good_image_is_named_and_nothing_is_sent(fault: s
     assert to_loop == to_supervisor
     assert {"old": "501 ms old", "missing": "none yet", "float": "float64"}[fault] in to_loop[0].text
     assert fault == "float" or "camera top (twin:top)" in to_loop[0].text
+
+
+def test_a_camera_that_cannot_be_read_ends_nothing_is_named_and_comes_back() -> None:
+    """The planner ended on the first such error, and with it the run."""
+    desk = Desk()
+    _ready(desk)
+    frames = desk.rig.frames
+
+    def broken() -> dict[str, Frame]:
+        raise RigError("camera top", expected="a frame", got="another program's file")
+
+    desk.rig.frames = broken  # type: ignore[method-assign, assignment]
+    told, ages = [], len(desk.ages)
+    for _ in range(30):
+        desk.clock.advance(100 * NS_PER_MS)
+        told += desk.step(1)[1]
+    assert len(desk.ages) == ages, "the loop's watchdog must go on counting"
+    assert [(m.code, m.sequence) for m in told if isinstance(m, PlanFailure)] == [("rig", -1)] * 2
+    desk.ask()
+    to_loop, _ = desk.step()
+    assert [(m.code, m.sequence) for m in to_loop if isinstance(m, PlanFailure)] == [("rig", 0)]
+    desk.rig.frames = frames  # type: ignore[method-assign]
+    desk.clock.advance(100 * NS_PER_MS)
+    desk.ask(sequence=1)
+    to_loop, _ = desk.step()
+    assert [type(m) for m in to_loop] == [ActionChunk] and len(desk.ages) > ages
 
 
 def test_cameras_that_are_not_the_policys_end_the_planner_before_anything_is_asked() -> None:
