@@ -23,6 +23,7 @@ from contract.errors import RigError
 from contract.layout import SIZE, Arm, arm_of
 from contract.station import Station
 from robot_client.clock import NS_PER_S, Clock
+from robot_client.leaders.advance import Advance
 from robot_client.leaders.units import leader_units
 from robot_client.teleop.calibrated import CalibratedArm
 from robot_client.teleop.sample import LeaderGoal, LeaderSample
@@ -43,6 +44,7 @@ class YamLeaders:
         }
         self._robots: dict[Arm, MotorChainRobot] = {}
         self._commanded: dict[Arm, NDArray[np.float64]] = {}
+        self._advance = Advance()
         self._read_ns = 0
 
     def open(self) -> None:
@@ -70,20 +72,24 @@ class YamLeaders:
     def read(self, goal: LeaderGoal | None) -> LeaderSample:
         now_ns = self._clock.now_ns()
         elapsed_s = min((now_ns - self._read_ns) / NS_PER_S, _LONGEST_S)
-        values, buttons, troubles = np.full(SIZE, np.nan), 0, []
+        values, buttons, troubles, stamps = np.full(SIZE, np.nan), 0, [], [now_ns]
         for arm, robot in self._robots.items():
             if not robot.motor_chain.running:
                 troubles.append(f"the motor thread of the {arm} leader on {self._units[arm].channel} has ended")
                 continue
             raw = np.array(robot.get_joint_pos(), np.float64)
-            (handle,) = robot.motor_chain.get_same_bus_device_states()
+            handles = robot.motor_chain.get_same_bus_device_states()
+            # Motors and handle are read by one thread, joints handed on by another one.
+            for part, reading in enumerate((robot.motor_chain.state, handles, robot._joint_state)):
+                stamps.append(self._advance.since_ns((arm, part), reading, now_ns))
+            (handle,) = handles
             buttons |= int(bool(handle.io_inputs[0])) | int(bool(handle.io_inputs[1])) << 1
             taken = self._calibrated[arm].values(raw, float(handle.position), now_ns)
             if taken is not None:
                 arm_of(values, arm)[:] = taken
             self._come(arm, robot, raw, goal, elapsed_s)
         self._read_ns = now_ns
-        return LeaderSample(values, now_ns, bool(buttons & 1), not buttons & 2, "; ".join(troubles))
+        return LeaderSample(values, min(stamps), bool(buttons & 1), not buttons & 2, "; ".join(troubles))
 
     def close(self) -> None:
         """Stop i2rt's threads; the motors let go by themselves."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 
@@ -162,6 +163,43 @@ def test_a_leader_with_motors_comes_to_the_follower_and_is_then_free() -> None:
             assert all(wire.arm.powered()[:6]), "it carries its weight"
         finally:
             leader.close()
+
+
+@pytest.mark.parametrize("thread", ["motors and handle", "joints"])
+def test_a_leader_whose_driver_hangs_grows_old(thread: str) -> None:
+    """B14: samples were stamped with the moment of looking, so one that stood still for ever was never stale."""
+    logging.getLogger().setLevel(logging.CRITICAL)
+    unit, station, go_on = _unit("left", "teaching_handle"), load_station("twin"), threading.Event()
+    with redirected(Network(emulated_leader(unit, station, "left"))):
+        leader = YamLeaders({"left": unit}, station, MonotonicClock())
+        leader.open()
+        robot = leader._robots["left"]
+        try:
+            assert _advanced(leader, time.monotonic_ns()).arms == ("left",)
+            if thread == "joints":
+                robot._command_lock.acquire()
+            else:
+                robot.motor_chain._rate_recorder.track = lambda: go_on.wait(5.0)
+            time.sleep(0.05)
+            leader.read(None)
+            hung_ns, until_s = time.monotonic_ns(), time.monotonic() + 0.2
+            while time.monotonic() < until_s:
+                sample = leader.read(None)
+            assert sample.stamp_ns <= hung_ns and time.monotonic_ns() - sample.stamp_ns > 0.2e9
+        finally:
+            go_on.set()
+            if thread == "joints":
+                robot._command_lock.release()
+            leader.close()
+
+
+def _advanced(leader: YamLeaders, since_ns: int) -> LeaderSample:
+    """The first sample that is news after that moment, however busy the machine is."""
+    end = time.monotonic() + 30.0
+    while (sample := leader.read(None)).stamp_ns <= since_ns:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return sample
 
 
 def test_a_handle_that_does_not_answer_is_refused_with_bus_and_0x50e() -> None:
