@@ -1,6 +1,6 @@
 """Changes the code that must not be wrong, a little at a time, and runs its quick tests on each change.
 
-    python -m tests.mutation [--only safety/interval.py] [--survivors] [--json out/bench/mutate.json]
+    python -m tests.mutation [--only safety/interval.py] [--survivors] [--jobs 2] [--json out/bench/mutate.json]
 
 A change that no test notices survives. Survivors must stand in `equivalent.toml` with the reason why they change
 nothing; one that does not, or an entry that no longer survives, fails the run. Files that are done stand in the same
@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
+from collections import deque
 from pathlib import Path
 from typing import Final
 
 from contract.toml import read_toml
 from tests.mutation.mutants import Mutant, mutants_of
 from tests.mutation.record import Record
-from tests.mutation.runner import Runner
+from tests.mutation.runner import Runner, Trial
 from tests.mutation.targets import QUICK, ROOT
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
@@ -31,6 +33,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", action="append", default=[], help="part of a file's path; may be given again")
     parser.add_argument("--survivors", action="store_true", help="only tests were added: run no noticed one again")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants at once")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     kept = read_toml(EQUIVALENT)
@@ -38,7 +41,7 @@ def main() -> int:
     chosen = [file for file in QUICK if any(part in file for part in arguments.only)] or list(kept["done"])
     result, bad = {}, False
     for file in chosen:
-        noticed, survivors = run_file(file, arguments.survivors)
+        noticed, survivors = run_file(file, arguments.survivors, arguments.jobs)
         found = {(file, *m.key) for m in survivors}
         unlisted = [m for m in survivors if (file, *m.key) not in listed]
         stale = [key for key in listed if key[0] == file and key not in found]
@@ -60,25 +63,29 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def run_file(file: str, keep_noticed: bool) -> tuple[int, list[Mutant]]:
+def run_file(file: str, keep_noticed: bool, jobs: int) -> tuple[int, list[Mutant]]:
     """How many mutants of a file were noticed, and those that were not."""
     source = (ROOT / file).read_text()
     runner, mutants = Runner(file), list(mutants_of(source))
     record = Record(RECORDS / f"{Path(file).stem}.jsonl", [source, *runner.tests_text()], keep_noticed)
-    if any(record.of(m) is None for m in mutants):
+    waiting = deque(mutant for mutant in mutants if record.of(mutant) is None)
+    if waiting:
         runner.calibrate(source)
-    noticed, survivors, begun = 0, [], time.monotonic()
-    for number, mutant in enumerate(mutants, 1):
-        survives = record.of(mutant)
-        if survives is None:
-            survives = runner.passes(mutant.source)
-            record.add(mutant, survives)
-            if survives or number % 20 == 0:
-                what = f"SURVIVES line {mutant.number}: {mutant.change}" if survives else ""
-                print(f"  {number}/{len(mutants)} {time.monotonic() - begun:.0f} s {what}", flush=True)
-        noticed += not survives
-        survivors += [mutant] * survives
-    return noticed, survivors
+    running: dict[Trial, Mutant] = {}
+    begun, count = time.monotonic(), len(waiting)
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            mutant = waiting.popleft()
+            running[runner.begin(mutant.source)] = mutant
+        trial = runner.first_ended(list(running))
+        mutant = running.pop(trial)
+        record.add(mutant, trial.survived)
+        done = count - len(waiting) - len(running)
+        if trial.survived or done % 20 == 0:
+            what = f"SURVIVES line {mutant.number}: {mutant.change}" if trial.survived else ""
+            print(f"  {done}/{count} {time.monotonic() - begun:.0f} s {what}", flush=True)
+    survivors = [mutant for mutant in mutants if record.of(mutant)]
+    return len(mutants) - len(survivors), survivors
 
 
 if __name__ == "__main__":

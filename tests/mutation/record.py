@@ -35,6 +35,7 @@ class Record:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a") as file:
             file.write(json.dumps(entry) + "\n")
+        self._known[entry["mutant"]] = survives
 
 
 def _hash(text: str) -> str:
