@@ -21,6 +21,7 @@ from robot_client.clock import MonotonicClock
 from robot_client.holder.places import arms_directory, bus_claim
 from robot_client.holder.process import HolderProcess, run_holder
 from robot_client.holder.rules import arms_of, rules_of
+from robot_client.holder.saying import say_line
 from robot_client.realtime import take_rights
 
 _PLACES: Mapping[Arm, int] = {"left": 1, "right": 2}
@@ -42,12 +43,11 @@ class Arguments:
 def main() -> int:
     """Entry point."""
     arguments = tyro.cli(Arguments, prog="python -m robot_client.holder")
+    code = 2
     try:
         code = run_holder(_process(arguments))
-    except StackError as error:
-        print(f"holder: {error}", file=sys.stderr, flush=True)
-        code = 2
-    sys.stdout.flush()
+    except Exception as error:  # an outermost main: whatever it is, it is said and this process does not linger
+        say_line(f"holder: {error if isinstance(error, StackError) else repr(error)}", sys.stderr)
     # i2rt's threads are no daemons: after a failed start or a dead bus they could keep this process for ever.
     os._exit(code)
 
@@ -61,12 +61,12 @@ def _process(arguments: Arguments) -> HolderProcess:
 
     if arguments.realtime:
         rights = "; ".join(f"{name} {answer}" for name, answer in take_rights(_PLACES[arguments.arm]).items())
-        print(f"holder {arguments.arm}: {rights}", flush=True)
+        say_line(f"holder {arguments.arm}: {rights}")
     if emulated:
         from robot_client.emulator.port import EmulatorPort
 
         aside = EmulatorPort(folder, arguments.arm, unit).open()
-        print(f"holder {arguments.arm}: EMULATED motors on {unit.channel}", flush=True)
+        say_line(f"holder {arguments.arm}: EMULATED motors on {unit.channel}")
     else:
         aside = _nothing
     return HolderProcess(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from contract.errors import RigError
+from robot_client.mailbox_file import identity_of, same_file
 
 _LOOKS: Final = 4
 _LOOK_S: Final = 0.005
@@ -18,8 +19,14 @@ _LOOK_S: Final = 0.005
 class Claim:
     """Held until `release` or the end of the process, however it ends. Made by `claim`."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self._descriptor, self._path = descriptor, path
+        self._identity = identity_of(descriptor)
+
+    @property
+    def lost(self) -> bool:
+        """The file was deleted or replaced: it keeps nobody away any more."""
+        return not same_file(self._path, self._identity)
 
     def release(self) -> None:
         """Give it up."""
@@ -37,7 +44,7 @@ def claim(path: Path, what: str, remedy: str) -> Claim:
         raise RigError(what, expected="nobody else", got=f"process {owner(path) or '?'}", remedy=remedy)
     os.truncate(descriptor, 0)
     os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-    return Claim(descriptor)
+    return Claim(descriptor, path)
 
 
 def _locked(descriptor: int) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from contract.station import Station
 from robot_client.mailbox import memory_directory
+
+_BUSES: Final = "yam-buses"
 
 
 def arms_directory(station: Station, run_dir: str = "") -> Path:
@@ -18,13 +21,17 @@ def arms_directory(station: Station, run_dir: str = "") -> Path:
 
 def bus_claim(channel: str, emulated: bool, folder: Path) -> Path:
     """The file that the one holder of a CAN bus holds: one per machine, or one per folder for an emulated bus."""
-    if emulated:
-        return folder / f"{channel}.bus"
-    shared = memory_directory() / "yam-buses"
-    if not shared.is_dir():
-        shared.mkdir(exist_ok=True)
-        shared.chmod(0o1777)
-    return shared / f"{channel}.bus"
+    path = (folder if emulated else memory_directory() / _BUSES) / f"{channel}.bus"
+    bus_folder(path)
+    return path
+
+
+def bus_folder(path: Path) -> None:
+    """The folder of a bus's file, made if missing; that of real buses is open to all users, like the buses."""
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.parent.name == _BUSES:
+            path.parent.chmod(0o1777)
 
 
 def client_claim(folder: Path, arm: str) -> Path:

@@ -6,42 +6,25 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Final
 
 from contract.errors import StackError
-from robot_client.clock import NS_PER_MS, NS_PER_S, Clock
-from robot_client.holder.claim import claim
+from robot_client.clock import NS_PER_MS, Clock
 from robot_client.holder.driver import ArmDriver
 from robot_client.holder.keeper import Keeper
-from robot_client.holder.messages import STATE_BYTES, ArmState, Hold, mail, pack_state, unpack_order
+from robot_client.holder.messages import ArmState, Hold, pack_state, unpack_order
+from robot_client.holder.post import Post
 from robot_client.holder.rules import Rules
-from robot_client.mailbox import MailboxReader, open_writer
+from robot_client.holder.saying import Saying, say_line
 
 PERIOD_NS: Final = 4 * NS_PER_MS
 """The driver's own rate: 250 Hz."""
-_REMEMBERED: Final = 16
+_MEND_NS: Final = 100 * NS_PER_MS
+"""Between two looks at the own files; a new holder needs longer than that to claim the bus."""
 _SWITCH_S: Final = 0.001
 _TROUBLE_PAUSE_NS: Final = 100 * NS_PER_MS
-
-
-@dataclass(slots=True)
-class Saying:
-    """Lines for the log: what is new is said at once, the same line again at most once a minute. Remembers few."""
-
-    name: str
-    _said: dict[str, int] = field(default_factory=dict)
-
-    def say(self, text: str, now_ns: int) -> None:
-        """One line."""
-        if text and now_ns - self._said.get(text, -60 * NS_PER_S) >= 60 * NS_PER_S:
-            self._said.pop(text, None)
-            self._said[text] = now_ns
-            while len(self._said) > _REMEMBERED:
-                del self._said[next(iter(self._said))]
-            print(f"holder {self.name}: {text}", flush=True)
 
 
 class HolderProcess:
@@ -56,38 +39,43 @@ class HolderProcess:
         clock: Clock,
         aside: Callable[[], None] = lambda: None,
     ) -> None:
-        self._folder, self._bus_claim, self._rules = folder, bus_claim, rules
-        self._driver, self._clock, self._aside = driver, clock, aside
+        self._rules, self._driver, self._clock, self._aside = rules, driver, clock, aside
+        self._post = Post(folder, bus_claim, rules.name)
         self._saying = Saying(rules.name)
         self._asked_to_end = False
+        self._mend_ns = 0
 
     def run(self) -> None:
         """Returns when the arm has been powered off, or has fallen and somebody asks the process to end."""
-        remedy = "use that one: yam-robot arms state"
-        self._bus = claim(self._bus_claim, f"CAN bus of the {self._rules.name} arm", remedy)
-        self._states = open_writer(mail(self._folder, self._rules.name, "state"), STATE_BYTES)
-        self._orders = MailboxReader(mail(self._folder, self._rules.name, "order"))
-        old = self._orders.newest()
-        self._seen = old.sequence if old else 0
+        self._post.open()
         self._driver.open()
-        self._keeper = Keeper(self._clock, self._driver, self._rules)
-        self._ignore_signals()
-        self.step()  # nobody who was told of this holder may still read the state of one before it
-        print(f"holding {self._rules.name} pid={os.getpid()}", flush=True)
+        try:
+            self._keeper = Keeper(self._clock, self._driver, self._rules)
+            self._ignore_signals()
+            self.step()  # nobody who was told of this holder may still read the state of one before it
+        except BaseException:
+            self._driver.power_off()  # nobody was told yet: the arm is left as it was found
+            raise
+        say_line(f"holding {self._rules.name} pid={os.getpid()}")
         self._keep()
 
     def step(self) -> ArmState:
         """One period: newest order, one look at the arm, one state out."""
         self._aside()
-        letter = self._orders.newer_than(self._seen)
+        self._mend(self._clock.now_ns())
+        letter = self._post.order()
         if letter is not None:
-            self._seen = letter.sequence
             self._keeper.take(unpack_order(letter), letter.sequence)
         state = self._keeper.tick()
-        self._states.put(pack_state(state), self._keeper.feedback_ns)
+        self._post.put(pack_state(state), self._keeper.feedback_ns)
         for text in (state.reason, state.alarm):
             self._saying.say(text, self._clock.now_ns())
         return state
+
+    def _mend(self, now_ns: int) -> None:
+        if now_ns >= self._mend_ns:
+            self._mend_ns = now_ns + _MEND_NS
+            self._saying.say(self._post.mend(), now_ns)
 
     def _keep(self) -> None:
         next_ns = self._clock.now_ns()
@@ -130,6 +118,6 @@ def run_holder(process: HolderProcess) -> int:
     try:
         process.run()
     except StackError as error:
-        print(f"holder: {error}", file=sys.stderr, flush=True)
+        say_line(f"holder: {error}", sys.stderr)
         return 2
     return 0

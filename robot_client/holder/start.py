@@ -16,7 +16,7 @@ from contract.station import Station, load_station
 from robot_client.clock import MonotonicClock
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
-from robot_client.holder.messages import TORQUE, Hold
+from robot_client.holder.messages import TORQUE, ArmState, Hold
 from robot_client.holder.places import arms_directory, bus_claim
 from robot_client.holder.rules import arms_of
 from robot_client.rigs.base import Stop
@@ -27,6 +27,8 @@ _OFF_S: Final = 5.0
 _ASK_S: Final = 0.25
 _POLL_S: Final = 0.02
 _TAIL_LINES: Final = 3
+_LONG_LOG: Final = 1_000_000
+"""Bytes of a log that make place for a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ def start_holders(
     seen = clients(station, run_dir)
     found = {arm: pid for arm in arms if (pid := _staying(claims[arm], seen[arm]))}
     fresh = {arm: _spawn(station_name, arm, folder, realtime) for arm in arms if arm not in found}
-    failures = [text for arm, process in fresh.items() if (text := _failure(arm, process, folder))]
+    failures = [text for arm, process in fresh.items() if (text := _failure(arm, process, folder, seen[arm]))]
+    for client in seen.values():
+        client.close()
     if failures:
         _undo(station, run_dir, [arm for arm, process in fresh.items() if process.poll() is None])
         raise RigError("arms not started", got="; ".join(failures), remedy="yam-robot doctor looks at each part")
@@ -113,31 +117,43 @@ def _claims(station: Station, folder: Path) -> Mapping[Arm, Path]:
 
 def _spawn(station_name: str, arm: Arm, folder: Path, realtime: bool) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "robot_client.holder", "--station", station_name, "--arm", arm]
-    with log_of(folder, arm).open("wb") as log:
+    log = log_of(folder, arm)
+    if log.is_file() and log.stat().st_size > _LONG_LOG:
+        log.replace(log.with_suffix(".log.1"))
+    # Appended, so that two starts at the same time do not write over each other's words.
+    with log.open("ab") as out:
         return subprocess.Popen(
             [*command, "--run-dir", str(folder), "--realtime" if realtime else "--no-realtime"],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
 
 
-def _failure(arm: Arm, process: subprocess.Popen[bytes], folder: Path) -> str:
+def _failure(arm: Arm, process: subprocess.Popen[bytes], folder: Path, client: ArmClient) -> str:
     """Why it did not start; empty once it holds."""
     log = log_of(folder, arm)
     end = time.monotonic() + START_S
     while time.monotonic() < end:
-        lines = log.read_text(errors="replace").splitlines()
-        if any(line.startswith(f"holding {arm}") for line in lines):
-            return ""
+        if (state := _published(client)) is not None and state.holder == process.pid:
+            return f"{arm} arm: {state.reason}" if state.hold is Hold.FALLING else ""
         if process.poll() is not None:
+            lines = log.read_text(errors="replace").splitlines()
             return f"{arm} arm: {' '.join(lines[-_TAIL_LINES:]) or 'ended without a word'}"
         time.sleep(_POLL_S)
     # It holds nothing yet: the driver tries for ever to turn on a motor whose error does not clear.
     process.kill()
     process.wait()
     return f"{arm} arm: no torque within {START_S:g} s, given up; a motor may refuse to be turned on, see {log}"
+
+
+def _published(client: ArmClient) -> ArmState | None:
+    """A holder's own word counts, and not its log's: that one can be full, or have another holder's lines."""
+    try:
+        return client.state()[0]
+    except RigError:
+        return None
 
 
 def _undo(station: Station, run_dir: str, arms: list[Arm]) -> None:
