@@ -45,12 +45,13 @@ class TerminalKeys:
         except (OSError, termios.error):  # the terminal is gone, and with it what there was to put back
             self._before = None
 
-    def take(self) -> str:
-        """Keys typed since the last call; escape sequences of arrows and the like are left out."""
+    def take(self, timeout_s: float = 0.0) -> str:
+        """Keys typed since the last call, waiting up to `timeout_s` for the first; escape sequences of arrows and the
+        like are left out."""
         if self._before is None or self._descriptor is None:
             return ""
         try:
-            ready, _, _ = select.select([self._descriptor], [], [], 0.0)
+            ready, _, _ = select.select([self._descriptor], [], [], timeout_s)
             typed = os.read(self._descriptor, _MOST) if ready else b""
         except OSError:
             return ""

@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_client.percentile import percentile
+
 BLOCK: Final = 100
 """Ticks resampled together: lateness comes in bursts, and single ticks would pretend to be independent."""
 WHOLE: Final = 5
@@ -26,7 +28,7 @@ def compare(ours: Sequence[Lateness], bare: Sequence[Lateness]) -> dict[str, obj
     result: dict[str, object] = {"ours_ms": _summary(ours), "bare_ms": _summary(bare)}
     for name, percent in (("p99", 99.0), ("p999", 99.9)):
         drawn_ours, drawn_bare = _resampled(ours, percent, 1), _resampled(bare, percent, 2)
-        point_ours, point_bare = (_percentile(np.concatenate(windows), percent) for windows in (ours, bare))
+        point_ours, point_bare = (_percentile_ms(np.concatenate(windows), percent) for windows in (ours, bare))
         for key, relate in _RELATIONS.items():
             result[f"{key}_{name}"] = round(float(relate(point_ours, point_bare)), 4)
             result[f"{key}_{name}_ci95"] = _interval(relate(drawn_ours, drawn_bare))
@@ -46,13 +48,13 @@ def _summary(windows: Sequence[Lateness]) -> dict[str, object]:
     percents = {"p50": 50.0, "p99": 99.0, "p999": 99.9}
     return {
         "ticks": len(ms),
-        **{name: round(float(np.percentile(ms, percent)), 4) for name, percent in percents.items()},
+        **{name: round(percentile(ms, percent), 4) for name, percent in percents.items()},
         "max": round(float(ms.max()), 4),
     }
 
 
-def _percentile(lateness_ns: Lateness, percent: float) -> NDArray[np.float64]:
-    return np.asarray(np.percentile(lateness_ns, percent) / 1e6)
+def _percentile_ms(lateness_ns: Lateness, percent: float) -> NDArray[np.float64]:
+    return np.asarray(percentile(lateness_ns, percent) / 1e6)
 
 
 def _resampled(windows: Sequence[Lateness], percent: float, seed: int) -> NDArray[np.float64]:
@@ -60,11 +62,11 @@ def _resampled(windows: Sequence[Lateness], percent: float, seed: int) -> NDArra
     random = np.random.default_rng(seed)
     if len(windows) >= WHOLE:
         chosen = random.integers(0, len(windows), (RESAMPLES, len(windows)))
-        return np.array([_percentile(np.concatenate([windows[i] for i in row]), percent) for row in chosen])
+        return np.array([_percentile_ms(np.concatenate([windows[i] for i in row]), percent) for row in chosen])
     blocks = [window[i : i + BLOCK] for window in windows for i in range(0, len(window) - BLOCK + 1, BLOCK)]
     table = np.array(blocks or [np.concatenate(windows)])
     draws = (table[random.integers(0, len(table), len(table))] for _ in range(RESAMPLES))
-    return np.array([_percentile(draw.ravel(), percent) for draw in draws])
+    return np.array([_percentile_ms(draw.ravel(), percent) for draw in draws])
 
 
 def _interval(values: NDArray[np.float64]) -> list[float]:

@@ -17,6 +17,7 @@ from robot_client.demo.drawing import Drawing
 from robot_client.demo.history import SKIPPED, UNDERRUNS, History
 from robot_client.demo.page import notice as boxed
 from robot_client.demo.page import page, table, tiled
+from robot_client.percentile import percentile
 
 _TEMPLATE: Final = Path(__file__).with_name("report.html")
 _FILM_BYTES: Final = 24 * 1024 * 1024
@@ -59,7 +60,7 @@ def write_report(
         "clip_table": table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
         if history.clips
         else "<p>Nothing.</p>",
-        "run_table": table(("", ""), list(facts.items())),
+        "run_table": table(("", ""), [(name, value) for name, value in facts.items() if value]),
     }
     path.write_text(page(_TEMPLATE, parts), encoding="utf-8")
 
@@ -79,14 +80,14 @@ def _tiles(history: History) -> list[tuple[str, str]]:
         ("rows executed", str(history.rows_executed())),
         ("underruns [ticks]", str(history.counters.get(UNDERRUNS, 0))),
         ("periods skipped", str(history.counters.get(SKIPPED, 0))),
-        ("tick lateness p99 [ms]", f"{_percentile(lateness, 99):.2f}"),
-        ("chunk age when executed, p95 [ms]", f"{_percentile(ages, 95):.0f}"),
+        ("tick lateness p99 [ms]", f"{percentile(lateness, 99):.2f}"),
+        ("chunk age when executed, p95 [ms]", f"{percentile(ages, 95):.0f}"),
         ("largest joint travel [rad]", f"{history.joint_travel_rad():.2f}"),
     ]
 
 
 def _stage_rows(stages: Mapping[str, NDArray]) -> list[tuple[str, ...]]:
-    return [(name, *(f"{_percentile(values, q):.2f}" for q in (50, 95, 99, 100))) for name, values in stages.items()]
+    return [(name, *(f"{percentile(values, q):.2f}" for q in (50, 95, 99, 100))) for name, values in stages.items()]
 
 
 def _ratio_chart(history: History, charts: ModuleType) -> str:
@@ -112,10 +113,6 @@ def _joint_chart(history: History, charts: ModuleType) -> str:
     times_s, asked, told, measured = history.joints()
     every = max(1, len(times_s) // _CHART_TICKS)
     return charts.asked_told(times_s[::every], asked[::every], told[::every], measured[::every])
-
-
-def _percentile(values: NDArray, q: float) -> float:
-    return float(np.percentile(values, q)) if len(values) else float("nan")
 
 
 def _film(film: Path | None) -> str:

@@ -109,7 +109,7 @@ class EmulatedBus(can.BusABC):
 
     @state.setter
     def state(self, new: can.BusState) -> None:
-        raise NotImplementedError("the state of an emulated bus is its wire's")
+        raise can.CanOperationError("the state of an emulated bus is its wire's: set bus_off there")
 
     def deliver(self, message: can.Message) -> None:
         """A frame from the wire."""

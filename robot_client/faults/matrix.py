@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from contract.errors import ConfigurationError, RigError
 from robot_client.faults.case import CASES, Case
 from robot_client.faults.round import MOST_S, Outcome, run_round
 from robot_client.faults.stage import Stage
 from robot_client.faults.station import GRACE_MS
+from robot_client.percentile import rounded
 
 TICK_MS: Final = 10.0
 MOST_HOLD_MS: Final = GRACE_MS + 2 * TICK_MS
@@ -65,18 +64,18 @@ def summary(case: Case, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "rounds": len(outcomes),
         "stale_rows_executed": sum(o.stale_rows for o in outcomes),
         "steps_over_limit": sum(o.steps_over for o in outcomes),
-        "hold_ms_p99": _percentile(holds, 99.0),
-        "hold_ms_max": _percentile(holds, 100.0),
-        "detect_ms_p50": _percentile([o.detect_ms for o in outcomes if o.detect_ms is not None], 50.0),
-        "detect_ms_p99": _percentile([o.detect_ms for o in outcomes if o.detect_ms is not None], 99.0),
-        "stop_ms_p99": _percentile([o.stop_ms for o in outcomes if o.stop_ms is not None], 99.0),
+        "hold_ms_p99": rounded(holds, 99.0, 1),
+        "hold_ms_max": rounded(holds, 100.0, 1),
+        "detect_ms_p50": rounded([o.detect_ms for o in outcomes if o.detect_ms is not None], 50.0, 1),
+        "detect_ms_p99": rounded([o.detect_ms for o in outcomes if o.detect_ms is not None], 99.0, 1),
+        "stop_ms_p99": rounded([o.stop_ms for o in outcomes if o.stop_ms is not None], 99.0, 1),
         "must_stop": case.stops,
         "stopped": sum(o.stop_ms is not None for o in outcomes),
         "stopped_in": sorted({o.stopped_in for o in outcomes} - {""}),
         "moved_while_standing": sum(o.moved_standing for o in outcomes),
         "largest_step_rad": round(max((o.largest_step_rad for o in outcomes), default=0.0), 5),
-        "round_s_p50": _percentile([o.round_s for o in outcomes], 50.0, 2),
-        "round_s_max": _percentile([o.round_s for o in outcomes], 100.0, 2),
+        "round_s_p50": rounded([o.round_s for o in outcomes], 50.0, 2),
+        "round_s_max": rounded([o.round_s for o in outcomes], 100.0, 2),
         "false_starts": sum(o.false_starts for o in outcomes),
         "real": case.real,
     }
@@ -128,7 +127,3 @@ def _write(path: Path, rounds: int, faults: dict[str, Any]) -> dict[str, Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return result
-
-
-def _percentile(values: Sequence[float], percent: float, digits: int = 1) -> float | None:
-    return round(float(np.percentile(values, percent)), digits) if values else None

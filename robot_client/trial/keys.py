@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import select
-import sys
-import termios
-import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 from contract.errors import ConfigurationError
+from robot_client.terminal_keys import TerminalKeys
 
 HELP = "y success, n failure, space hold, r repeat this run"
 
@@ -30,29 +26,31 @@ class NoKeys:
         return ""
 
 
-class TerminalKeys:
-    """Keys of standard input. Made by `terminal_keys`."""
+class OperatorKeys:
+    """Keys of a terminal one by one. Made by `terminal_keys`."""
+
+    def __init__(self, terminal: TerminalKeys) -> None:
+        self._terminal, self._typed = terminal, ""
 
     def pressed(self, timeout_s: float = 0.0) -> str:
-        """Straight from the terminal: what a buffer takes beyond the first key, `select` does not see any more."""
-        readable, _, _ = select.select([sys.stdin], (), (), timeout_s)
-        return os.read(sys.stdin.fileno(), 1).decode("ascii", errors="ignore") if readable else ""
+        """What was typed beyond the first key is there at once the next time."""
+        self._typed = self._typed or self._terminal.take(timeout_s)
+        key, self._typed = self._typed[:1], self._typed[1:]
+        return key
 
 
 @contextmanager
-def terminal_keys() -> Iterator[TerminalKeys]:
+def terminal_keys() -> Iterator[OperatorKeys]:
     """The terminal in single-key mode for the time of the block; Ctrl-C keeps its meaning.
 
     Raises `ConfigurationError` when standard input is no terminal.
     """
-    if not sys.stdin.isatty():
-        raise ConfigurationError(
-            "standard input", expected="a terminal for the operator's keys", got="none", remedy="run it in a terminal"
-        )
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    tty.setcbreak(descriptor)
-    try:
-        yield TerminalKeys()
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    with TerminalKeys() as terminal:
+        if not terminal.present:
+            raise ConfigurationError(
+                "standard input",
+                expected="a terminal for the operator's keys",
+                got="none",
+                remedy="run it in a terminal",
+            )
+        yield OperatorKeys(terminal)

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from contract.errors import RigError, StackError
 from robot_client.mailbox import MailboxWriter, open_writer
+from robot_client.pacer import Periods
 from robot_client.twin.cameras import OVERVIEW, POLICY_ROLES, Size
-from robot_client.twin.pacer import Pacer
 from robot_client.twin.renderer import Renderer
 from robot_client.twin.topics import camera_topic, frame_bytes, pack_frame, path_of
 
@@ -100,7 +100,7 @@ class Filming(threading.Thread):
         data = mujoco.MjData(self._model)
         self._opened.set()
         start_ns = self._clock_ns()
-        pacers = {role: Pacer(start_ns, round(1e9 / hz), 1) for role, hz in self._roles.items()}
+        pacers = {role: Periods(start_ns, round(1e9 / hz), 1) for role, hz in self._roles.items()}
         try:
             while not self._stopping.is_set():
                 now_ns = self._clock_ns()

@@ -12,13 +12,13 @@ from typing import Final
 
 from contract.errors import StackError
 from robot_client.mailbox import MailboxReader, open_writer
+from robot_client.pacer import Periods
 from robot_client.twin.cameras import DEFAULT_SIZES, Size, checked_sizes
 from robot_client.twin.control import Exit, Park, Request, Reset, unpack_request
 from robot_client.twin.driver import Driver, State
 from robot_client.twin.filming import Filming, Snapshot, rates
 from robot_client.twin.judge import Judge, misplaced
 from robot_client.twin.layouts import Layout
-from robot_client.twin.pacer import Pacer
 from robot_client.twin.scene import STEP_S, build_model
 from robot_client.twin.settings import TwinSettings, layout_of
 from robot_client.twin.topics import (
@@ -80,7 +80,7 @@ class TwinProcess:
         self._ending, self._leaving = self._ending or park, self._leaving or not park
 
     def _loop(self) -> None:
-        self._pacer = Pacer(time.monotonic_ns(), _STEP_NS, _MOST_CATCH_UP)
+        self._pacer = Periods(time.monotonic_ns(), _STEP_NS, _MOST_CATCH_UP)
         while not (self._leaving or (self._ending and self._driver.state is State.PARKED)):
             now_ns = time.monotonic_ns()
             steps = self._pacer.due(now_ns)

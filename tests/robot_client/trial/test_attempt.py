@@ -14,7 +14,7 @@ from robot_client.demo.interrupt import Interrupt
 from robot_client.local_messages import LoopStatus
 from robot_client.trial import attempt
 from robot_client.trial.attempt import Attempt
-from robot_client.trial.keys import Keys, NoKeys, TerminalKeys
+from robot_client.trial.keys import Keys, NoKeys, terminal_keys
 
 
 class Loop:
@@ -89,9 +89,9 @@ def test_two_keys_typed_at_once_are_two_keys(monkeypatch: pytest.MonkeyPatch) ->
     try:
         os.set_blocking(slave, True)
         monkeypatch.setattr("sys.stdin", os.fdopen(os.dup(slave), "r"))
-        os.write(master, b"n \n")
-        keys = TerminalKeys()
-        assert [keys.pressed(5.0), keys.pressed(0.0)] == ["n", " "]
+        with terminal_keys() as keys:
+            os.write(master, b"n ")
+            assert [keys.pressed(5.0), keys.pressed(0.0), keys.pressed(0.0)] == ["n", " ", ""]
     finally:
         os.close(master)
         os.close(slave)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robot_client.twin.pacer import Pacer
+from robot_client.pacer import Periods
 
 
 @given(
@@ -16,17 +16,17 @@ from robot_client.twin.pacer import Pacer
 def test_done_and_skipped_periods_are_exactly_the_ones_that_passed(
     gaps_ns: list[int], period_ns: int, most: int
 ) -> None:
-    pacer, now_ns, done = Pacer(1000, period_ns, most), 1000, 0
+    periods, now_ns, done = Periods(1000, period_ns, most), 1000, 0
     for gap_ns in gaps_ns:
         now_ns += gap_ns
-        doing = pacer.due(now_ns)
+        doing = periods.due(now_ns)
         assert 0 <= doing <= most
         done += doing
-        assert done + pacer.skipped == (now_ns - 1000) // period_ns
-        assert now_ns < pacer.next_ns <= now_ns + period_ns
+        assert done + periods.skipped == (now_ns - 1000) // period_ns
+        assert now_ns < periods.next_ns <= now_ns + period_ns
 
 
 def test_a_clock_before_the_start_gives_nothing_to_do() -> None:
-    pacer = Pacer(1000, 10, 5)
-    assert pacer.due(10) == 0
-    assert pacer.skipped == 0
+    periods = Periods(1000, 10, 5)
+    assert periods.due(10) == 0
+    assert periods.skipped == 0
