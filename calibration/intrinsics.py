@@ -42,6 +42,10 @@ class Intrinsics:
     per_view_px: NDArray[np.float64]
     """(views,) RMS of each fitted view."""
     covered: float
+    corners_px: NDArray[np.float64]
+    """(n, 2) every corner of the fitted views."""
+    errors_px: NDArray[np.float64]
+    """(n, 2) seen less where the lens says."""
 
 
 def calibrate(board: Board, sightings: Sequence[Sighting], width: int, height: int) -> Intrinsics:
@@ -60,7 +64,9 @@ def calibrate(board: Board, sightings: Sequence[Sighting], width: int, height: i
             remedy="check that the board is flat and its file right, the lens in focus and the views not blurred",
         )  # fmt: skip
     share = covered(coverage(usable, width, height))
-    return Intrinsics(camera, rms, float(held_out), errors, share)
+    apart = [one.pixels - _said(board, camera, pose, one) for pose, one in zip(poses, kept, strict=True)]
+    corners = np.concatenate([one.pixels for one in kept])
+    return Intrinsics(camera, rms, float(held_out), errors, share, corners, np.concatenate(apart))
 
 
 def distinct(sightings: Sequence[Sighting]) -> list[Sighting]:
@@ -121,5 +127,9 @@ def _require_tilt(poses: list[Matrix]) -> None:
 
 
 def _error(board: Board, camera: Camera, pose: Matrix, sighting: Sighting) -> float:
-    seen = camera.project(pose, board.points_m()[sighting.ids])
-    return float(np.sqrt(np.mean(np.sum((seen - sighting.pixels) ** 2, axis=1))))
+    apart = sighting.pixels - _said(board, camera, pose, sighting)
+    return float(np.sqrt(np.mean(np.sum(apart**2, axis=1))))
+
+
+def _said(board: Board, camera: Camera, pose: Matrix, sighting: Sighting) -> NDArray[np.float64]:
+    return camera.project(pose, board.points_m()[sighting.ids])

@@ -38,7 +38,7 @@ def intrinsics(board: Board, role: str, views: Sequence[View], pictures: Path) -
     if len(sizes) != 1:
         raise ConfigurationError(f"pictures of {role}", expected="one resolution", got=sorted(sizes))
     found = calibrate(board, [view.sighting for view in views], *sizes.pop())
-    plots.plot_intrinsics(pictures / f"intrinsics_{role}.png", role, found, views)
+    plots.plot_intrinsics(pictures / f"intrinsics_{role}.png", role, found)
     entry = {
         **found.camera.model_dump(), "distortion": list(found.camera.distortion), "method": _charuco(board),
         "date": today(), "views": len(views), "rms_px": found.rms_px, "held_out_px": found.held_out_px,

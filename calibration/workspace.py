@@ -16,7 +16,7 @@ from calibration.toml_lines import Changes
 from calibration.zero_references import base_of, standing
 from contract.calibration import Calibration
 from contract.errors import ConfigurationError
-from contract.layout import ARMS, joints_of
+from contract.layout import ARMS, Arm, joints_of
 from contract.space import Space
 from contract.station import Station
 from robot_client.episodes.course import course_of
@@ -63,14 +63,17 @@ def proposed(
         changes[(*_SPACE, "right")] = _base(bases["right"], bases["left"])
     if stored is not None and stored.table is not None:
         changes[(*_SPACE, "table")] = _table(stored, bases["left"], thickness_m)
+    named = {name: getattr(station.poses, name).vector() for name in ("home", "park")}
     if reached is not None:
-        changes[(*_SPACE, "box")] = _box(reached, bases, margin_m)
+        # Arms that could not go home or park any more would be of no use.
+        changes[(*_SPACE, "box")] = _box(np.concatenate([reached, list(named.values())]), bases, margin_m)
     if not changes:
         raise ConfigurationError(
             "workspace", expected="something measured", got="neither bases nor table in [calibration], no --episodes",
             remedy="run yam-calibrate hand-eye first",
         )  # fmt: skip
-    return Proposal(changes, tuple(_said(station, space, changes)))
+    lines = [*_said(space, changes), *_doubts(station, space), *_refused(named, bases, space, changes)]
+    return Proposal(changes, tuple(lines))
 
 
 def reached_in(folders: Sequence[Path]) -> NDArray[np.float64]:
@@ -98,17 +101,35 @@ def _table(stored: Calibration, left: Matrix, thickness_m: float) -> dict[str, f
     return {"normal": [float(value) for value in normal], "offset_m": round(offset, _MM)}
 
 
-def _box(reached: NDArray[np.float64], bases: dict[str, Matrix], margin_m: float) -> dict[str, float | Sequence[float]]:
-    places = []
-    for arm in ARMS:
-        tools = tool_centre(*link_frames(np.array([joints_of(row, arm) for row in reached], np.float64)))
-        places.append(tools @ bases[arm][:3, :3].T + bases[arm][:3, 3])
-    every = np.concatenate(places)
+def _box(reached: NDArray[np.float64], bases: dict[Arm, Matrix], margin_m: float) -> dict[str, float | Sequence[float]]:
+    every = np.concatenate([_tools(reached, arm, bases) for arm in ARMS])
     low, high = every.min(0) - margin_m, every.max(0) + margin_m
     return {"lower_m": [round(float(v), 3) for v in low], "upper_m": [round(float(v), 3) for v in high]}
 
 
-def _said(station: Station, space: Space, changes: Changes) -> list[str]:
+def _tools(joints: NDArray[np.float64], arm: Arm, bases: dict[Arm, Matrix]) -> NDArray[np.float64]:
+    """(n, 3) tool centres [m] in the station's frame, of joints (n, 14)."""
+    tools = tool_centre(*link_frames(np.array([joints_of(row, arm) for row in joints], np.float64)))
+    return tools @ bases[arm][:3, :3].T + bases[arm][:3, 3]
+
+
+def _refused(
+    named: dict[str, NDArray[np.float64]], bases: dict[Arm, Matrix], space: Space, changes: Changes
+) -> list[str]:
+    """Poses of the station that safety would not let an arm into with the new numbers."""
+    table, box = (getattr(space, key).model_copy(update=changes.get((*_SPACE, key), {})) for key in ("table", "box"))
+    lines = []
+    for name, pose in named.items():
+        for arm in ARMS:
+            tool = _tools(pose[np.newaxis], arm, bases)[0]
+            short_m = table.offset_m + table.tool_m - float(np.dot(table.normal, tool))
+            if short_m > 0.0 or (tool < box.lower_m).any() or (tool > box.upper_m).any():
+                where = f"{1e3 * short_m:.0f} mm too near to the table" if short_m > 0.0 else "outside the box"
+                lines.append(f"WARNING: at pose {name} the {arm} tool would be {where}; safety would not let it there")
+    return lines
+
+
+def _said(space: Space, changes: Changes) -> list[str]:
     lines = []
     for table, values in changes.items():
         section = getattr(space, table[-1])
@@ -116,7 +137,7 @@ def _said(station: Station, space: Space, changes: Changes) -> list[str]:
             old = getattr(section, key)
             same = np.allclose(np.asarray(old, float), np.asarray(new, float))
             lines.append(f"[{'.'.join(table)}] {key}: {_short(old)} -> {_short(new)}{'  (as it is)' if same else ''}")
-    return lines + _doubts(station, space)
+    return lines
 
 
 def _doubts(station: Station, space: Space) -> list[str]:

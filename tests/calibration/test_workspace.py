@@ -47,7 +47,7 @@ def test_bases_and_table_are_where_safety_reads_them_and_every_other_line_stays(
     assert space.right.position_m == (0.004, -0.6201, 0.002) and space.right.yaw_rad == 0.03
     assert space.table.offset_m == pytest.approx(-0.0153) and space.table.normal[0] == pytest.approx(0.01, abs=1e-5)
     limits = limits_of(loaded.safety, 0.01)
-    np.testing.assert_allclose(limits.space.placed[1], [0.004, -0.6201, 0.002])
+    np.testing.assert_allclose(limits.space.bases[1, :3, 3], [0.004, -0.6201, 0.002])
     after = station.read_text(encoding="utf-8").splitlines()
     new = [line for line in after if line not in before]
     assert len(new) == 4 and all("# measured 2" in line and "MEASURE" not in line for line in new if "#" in line)
@@ -76,6 +76,19 @@ def test_the_box_holds_every_place_the_tools_reached_with_a_margin(station: Path
         np.testing.assert_allclose(np.subtract(wide[key], tight[key]), sign * 0.1, atol=0.002)
     assert tight["upper_m"][1] == pytest.approx(0.0, abs=0.02), "the left arm points forward from its base"
     assert tight["lower_m"][1] == pytest.approx(-0.6201, abs=0.03), "and the right one from where it was measured"
+
+
+def test_arms_can_still_go_home_and_park_or_a_person_is_told(station: Path) -> None:
+    """A box of one small motion alone would keep the arms from their own poses."""
+    loaded = load_station(str(station))
+    away = loaded.poses.home.vector()
+    away[[0, 7]] += 0.5
+    proposal = proposed(loaded, 0.0, away[np.newaxis], 0.02)
+    assert not any("outside the box" in line for line in proposal.lines)
+    store(str(station), None, {"table": {**TABLE, "offset_m": 0.6}})
+    assert any(
+        "pose home the left tool" in line and "table" in line for line in proposed(load_station(str(station))).lines
+    )
 
 
 def test_a_base_that_leans_and_a_station_without_measurements_are_refused(station: Path) -> None:
