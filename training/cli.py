@@ -141,6 +141,7 @@ def imagine(
     ood_per_pair: int = 10,
     first_seed: int = 1000,
     films: int = 8,
+    passes: int = 1,
     out: Path = Path("out/imagined"),
 ) -> None:
     """Judge what a policy imagines against what the expert would do in the same scene, and film it.
@@ -152,12 +153,13 @@ def imagine(
         ood_per_pair: layouts per held-out pair.
         first_seed: seed of the first layout.
         films: most films, of held-out pairs.
+        passes: from noise to the imagined picture; 1 = the mean of what is expected, many = a sample.
         out: folder for imagined.jsonl and the films.
     """
     from training.evaluate.wanted import Wanted
     from training.imagination.command import imagine as judge_and_film
 
-    judge_and_film(bundle, Wanted(rotation, per_pair, ood_per_pair, first_seed), out, films, _say)
+    judge_and_film(bundle, Wanted(rotation, per_pair, ood_per_pair, first_seed), out, films, _say, passes)
 
 
 def analyse(raw: Path = Path("docs/results/raw"), out: Path = Path("docs/results")) -> None:

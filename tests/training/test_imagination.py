@@ -18,7 +18,7 @@ from training.imagination.command import Imagination, imagine
 from training.imagination.film import write_film
 from training.imagination.filmed_trial import Footage
 from training.imagination.truth import objects_after, receptacles_after
-from training.imagination.verdict import nearest
+from training.imagination.verdict import likeness, nearest
 
 TASK = Task("red cube", "box")
 
@@ -32,10 +32,18 @@ def canvas(value: int) -> np.ndarray:
     return np.full((64, 96, 3), value, np.uint8)
 
 
-def test_the_nearest_possible_future_is_named_and_one_alone_is_no_choice() -> None:
-    possible = {"bin": canvas(10), "box": canvas(90), "bowl": canvas(200)}
-    assert nearest(canvas(100), possible) == "box"
-    assert nearest(canvas(100), {"box": canvas(90)}) is None
+def changed(row: int, strength: int) -> np.ndarray:
+    picture = canvas(100)
+    picture[row : row + 8] += np.uint8(strength)
+    return picture
+
+
+def test_a_pale_imagination_is_of_what_it_goes_towards_and_not_of_what_moves_least() -> None:
+    """By distance, averages of what may come were nearest to the future in which least moves."""
+    possible = {"bin": changed(0, 100), "box": changed(40, 100), "bowl": changed(20, 2)}
+    assert nearest((canvas(90), changed(40, 15) - np.uint8(10)), canvas(100), possible) == "box"
+    assert nearest((canvas(100), changed(40, 15)), canvas(100), {"box": canvas(90)}) is None
+    assert likeness((canvas(1), canvas(1)), (canvas(1), canvas(2))) == 0.0
 
 
 def test_taking_one_object_or_another_looks_different_and_starts_alike(twin: Twin) -> None:
@@ -94,10 +102,10 @@ def test_lines_and_films_of_the_shipped_policy_are_readable(
 def test_ten_chunks_are_imagined_from_the_first_picture_alone(twin: Twin) -> None:
     from training.imagination.filmed_trial import film_trial
 
-    eye = Imagination(Path(__file__).parents[2] / "bundles" / "trained-foresight", 0)
+    eye = Imagination(Path(__file__).parents[2] / "bundles" / "trained-foresight", 0, 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("training.evaluate.rollout.MOST_ROWS", 9)
         footage = film_trial(eye.policy, eye.twin, Trial("ood", Task("red cube", "bin"), 1001), eye.picture, 10)
     assert footage.long is not None and len(footage.long) == 11
     assert np.array_equal(footage.imagined[0], footage.long[1])
-    assert sorted(footage.imagined) == [0, 8] and len(footage.seen) == 10
+    assert sorted(footage.imagined) == [0, 8] and len(footage.seen) == 17

@@ -24,18 +24,23 @@ from training.evaluate.wanted import Wanted
 from training.imagination.film import write_film
 from training.imagination.filmed_trial import film_trial
 from training.imagination.truth import objects_after, receptacles_after
-from training.imagination.verdict import nearest
+from training.imagination.verdict import Pictures, nearest
 
 CHUNKS = 10
 
 
 class Imagination:
-    """A policy, a twin, and the pictures of both."""
+    """A policy, a twin, and the pictures of both.
 
-    def __init__(self, bundle: Path, rotation: int) -> None:
+    `passes` from noise to a picture: one gives the mean of what the model expects, which is what a policy tapped at
+    noise level 1 has before it; many give a sample.
+    """
+
+    def __init__(self, bundle: Path, rotation: int, passes: int) -> None:
         subject = open_subject(bundle)
         require_rotation(subject.manifest.provenance, rotation)
-        self.policy = Policy(subject.manifest, subject.engine)
+        video = subject.manifest.video.model_copy(update={"imagine_passes": passes})
+        self.policy = Policy(subject.manifest.model_copy(update={"video": video}), subject.engine)
         canvas = subject.manifest.canvas
         self.twin: Twin = make_twin({view.role: Size(view.width, view.height) for view in canvas.views})
         self._tiler = CanvasTiler(canvas)
@@ -47,10 +52,11 @@ class Imagination:
         self._tiler.fill({role: frame.image for role, frame in self.twin.frames().items()})
         return self._tiler.pixels[0].copy()
 
-    def imagined(self, trial: Trial) -> NDArray[np.uint8]:
-        """The picture that the policy imagines now under the trial's instruction."""
+    def imagined(self, trial: Trial) -> tuple[Pictures, NDArray[np.uint8]]:
+        """The present as the model draws it and what it imagines under the trial's instruction; and what is seen."""
         asked = observation(self.twin, trial, 0, np.zeros((0, 14)), "off")
-        return self.policy.imagine(ImagineRequest(asked, 1)).frames[1]
+        frames = self.policy.imagine(ImagineRequest(asked, 1)).frames
+        return (frames[0], frames[1]), self.picture()
 
     def judged(self, trial: Trial) -> dict[str, Any]:
         """Which object is imagined to be taken from the start, and to which receptacle it goes once it is lifted."""
@@ -61,16 +67,16 @@ class Imagination:
             self.twin, layout, self.ahead, self.picture, lambda: lifted.append(self.imagined(trial))
         )
         return {
-            "object_imagined": nearest(first, objects),
-            "receptacle_imagined": nearest(lifted[0], places) if lifted else None,
+            "object_imagined": nearest(*first, objects),
+            "receptacle_imagined": nearest(*lifted[0], places) if lifted else None,
             "objects": len(objects),
             "receptacles": len(places),
         }
 
 
-def imagine(bundle: Path, wanted: Wanted, out: Path, films: int, say: Callable[[str], None]) -> None:
+def imagine(bundle: Path, wanted: Wanted, out: Path, films: int, say: Callable[[str], None], passes: int = 1) -> None:
     """One line of `imagined.jsonl` a layout, and films of the first ones done and failed of each held-out pair."""
-    eye = Imagination(bundle, wanted.rotation)
+    eye = Imagination(bundle, wanted.rotation, passes)
     out.mkdir(parents=True, exist_ok=True)
     filmed: set[tuple[str, bool]] = set()
     lines = []

@@ -29,10 +29,12 @@ def objects_after(twin: Twin, layout: Layout, rows: int, picture: Picture) -> di
     found = {}
     for thing in OBJECTS:
         arm = layout.arm if thing == layout.task.object else nearer_arm(layout.things[thing])
-        twin.arrange(replace(layout, task=Task(thing, layout.task.receptacle), arm=arm))
-        done = sum(1 for _ in _rows(twin, rows))
-        if done:
-            found[thing] = picture()
+        # The expert plans a whole job; where the object goes afterwards does not show while it is being reached for.
+        for place in (layout.task.receptacle, *(name for name in RECEPTACLES if name != layout.task.receptacle)):
+            twin.arrange(replace(layout, task=Task(thing, place), arm=arm))
+            if sum(1 for _ in _rows(twin, rows)):
+                found[thing] = picture()
+                break
     return found
 
 

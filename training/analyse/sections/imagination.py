@@ -67,8 +67,8 @@ def _method() -> str:
     return paragraph(
         "Judged by a program: from the same start the scripted expert does the job for every object that an arm can "
         "take, and from the moment the object is lifted for every receptacle the arm reaches. The imagined picture "
-        "counts as right when of all those true pictures the asked one is nearest (mean square of pixels). It says "
-        "what is imagined, not how sharply.",
+        "counts as right when its change has most in common (cosine) with that of the asked job. The rate on seen "
+        "pairs is what this judge can tell at best; it says what is imagined, not how sharply.",
         soft=True,
     )
 
