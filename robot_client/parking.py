@@ -59,6 +59,9 @@ class Parking:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         self._wait(supervisor, process, ("IDLE", *_OVER), READY_S)
+        if self._stopped:  # what a person stopped before it began must not begin
+            self._say("arms: stopped before the parking began")
+            return False
         _tell(supervisor, "park")
         self._wait(supervisor, process, ("PARK", "FAULT", "FALLING"), READY_S)
         self._say("parking; Ctrl-C stops and holds")

@@ -1,0 +1,76 @@
+"""A signal at the bad moments of a parking, with a loop that a test plays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from robot_client import local_codec, parking
+from robot_client.channel import Channel
+from robot_client.local_messages import LoopStatus, PersonEvent
+from robot_client.parking import Parking
+
+
+def status(mode: str, reason: str = "") -> LoopStatus:
+    return LoopStatus(0, mode, "hold", 0, "", reason, -1, "", 0, True, {}, {}, False)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No arms, and the handlers of this process back afterwards."""
+    monkeypatch.setattr(parking, "held_arms", lambda station, run_dir: [])
+    monkeypatch.setattr(parking, "last_account", lambda station, run_dir: ([], True))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def park(monkeypatch: pytest.MonkeyPatch, said: Callable[[str, Channel], None]) -> tuple[bool, list[str]]:
+    """Whether the arms arrived, and the acts that the loop was told. `said(line, loop)` plays person and loop."""
+    ends: list[Channel] = []
+
+    def start(self: Parking, folder: Path, supervisor: Channel, planner: Channel) -> subprocess.Popen[bytes]:
+        ends.extend((supervisor, planner))
+        local_codec.send(supervisor, status("IDLE"))
+        said("started", supervisor)
+        return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"])
+
+    monkeypatch.setattr(Parking, "_start", start)
+    arrived = Parking("yam_example", "", False, lambda line: said(line, ends[0])).run()
+    acts = []
+    while (message := local_codec.receive(ends[0])) is not None:
+        acts += [message.act] if isinstance(message, PersonEvent) else []
+    return arrived, acts
+
+
+def test_a_parking_that_nobody_stops_is_told_once_and_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(line: str, loop: Channel) -> None:
+        if line == "started":
+            local_codec.send(loop, status("PARK"))
+        elif line.startswith("parking"):
+            local_codec.send(loop, status("HOLD", "pose:park reached"))
+
+    arrived, acts = park(monkeypatch, said)
+    assert arrived and [act for act in acts if act != "alive"] == ["park", "finish"]
+
+
+def test_an_interrupt_before_the_parking_begins_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B29's kind: Ctrl-C while the loop was still getting ready was followed by "park", and the arms set off."""
+
+    wait = Parking._wait
+
+    def interrupted(self: Parking, *arguments: object) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        return wait(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Parking, "_wait", interrupted)
+    arrived, acts = park(monkeypatch, lambda line, loop: None)
+    assert not arrived
+    assert "park" not in acts and acts[-1] == "finish"
