@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibration.board import Board
 from calibration.cell import Cell
 from calibration.coverage import coverage, covered, drawn
-from calibration.detection import LEAST_CORNERS, find
+from calibration.detection import LEAST_CORNERS, AnotherBoardError, find
 from calibration.views import View, save_view
 from contract.errors import ConfigurationError
 from contract.layout import Arm, arm_of
@@ -77,7 +77,7 @@ def _look(
     image, joints = cell.frame(plan.role).image, cell.joints().positions.copy()
     try:
         sighting = find(board, image)
-    except ConfigurationError:
+    except AnotherBoardError:
         if trusted:
             return None
         raise

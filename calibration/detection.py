@@ -32,14 +32,21 @@ class Sighting:
     """Markers found."""
 
 
+class AnotherBoardError(ConfigurationError):
+    """Markers are there, and the board as described is not."""
+
+
 def find(board: Board, picture: NDArray[np.uint8]) -> Sighting:
     """Corners of the board in an RGB or grey picture, none if it is not there.
 
-    Raises `ConfigurationError` when markers are seen but the board as described is not: with what to try.
+    Raises `AnotherBoardError` when markers are seen but the board as described is not: with what to try.
     """
     sighting = _look(board, picture)
+    if _on_a_line(board, sighting):
+        # One row of corners fits any plane through it: nothing is known of the board, for it or against it.
+        return Sighting(np.zeros(0, np.int64), np.zeros((0, 2)), sighting.markers)
     if sighting.markers >= LEAST_MARKERS and not _is_plausible(board, sighting):
-        raise ConfigurationError(
+        raise AnotherBoardError(
             "board",
             expected=f"the corners of a {board.columns} x {board.rows} board, layout {board.layout}",
             got=f"markers {sighting.markers}, corners {len(sighting.ids)} that fit no such board",
@@ -58,6 +65,13 @@ def _look(board: Board, picture: NDArray[np.uint8]) -> Sighting:
     if ids is None or corners is None:
         return Sighting(np.zeros(0, np.int64), np.zeros((0, 2)), markers)
     return Sighting(np.asarray(ids, np.int64).reshape(-1), np.asarray(corners, np.float64).reshape(-1, 2), markers)
+
+
+def _on_a_line(board: Board, sighting: Sighting) -> bool:
+    if len(sighting.ids) < 2:
+        return False
+    plane = board.points_m()[sighting.ids, :2]
+    return float(np.linalg.svd(plane - plane.mean(0), compute_uv=False)[1]) < 1e-9
 
 
 def _is_plausible(board: Board, sighting: Sighting) -> bool:

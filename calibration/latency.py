@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibration.board import Board
 from calibration.cell import Cell
 from calibration.course import Wiggle
-from calibration.detection import LEAST_CORNERS, Sighting, find
+from calibration.detection import LEAST_CORNERS, AnotherBoardError, Sighting, find
 from calibration.lag import Lag, Signal, lag_of, signal
 from contract.errors import ConfigurationError
 from contract.layout import Arm, index
@@ -100,7 +100,7 @@ def _found(board: Board, frame: Frame) -> Sighting:
     """A picture blurred by the motion may show markers and no corners: it is one picture less, not another board."""
     try:
         return find(board, frame.image)
-    except ConfigurationError:
+    except AnotherBoardError:
         return Sighting(np.zeros(0, np.int64), np.zeros((0, 2)), 0)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.board import Board
-from calibration.detection import Sighting, find
+from calibration.detection import AnotherBoardError, Sighting, find
 from contract.errors import ConfigurationError
 from contract.layout import ARMS, SIZE, Arm
 
@@ -52,9 +52,9 @@ def save_view(folder: Path, role: str, arm: Arm, joints: NDArray[np.float64], im
 
 
 def load_views(folder: Path, board: Board, roles: Sequence[str] = ()) -> list[View]:
-    """All views of a folder, or of some roles, that show the board.
+    """All views of a folder, or of some roles, that show the board; glimpses that do not fit it are left out.
 
-    Raises `ConfigurationError` naming file, line and key at fault.
+    Raises `ConfigurationError` naming file, line and key; with what to try when most pictures show another board.
     """
     path = folder / INDEX
     try:
@@ -62,8 +62,18 @@ def load_views(folder: Path, board: Board, roles: Sequence[str] = ()) -> list[Vi
     except OSError as error:
         raise ConfigurationError(f"{path}", expected="a readable file", got=error.strerror, remedy="record") from error
     entries = [_entry(f"{path}:{number}", line) for number, line in enumerate(lines, 1)]
-    views = [_view(folder, board, entry) for entry in entries if not roles or entry["role"] in roles]
-    return [view for view in views if len(view.sighting.ids)]
+    views, others = list[View](), list[ConfigurationError]()
+    for entry in entries:
+        if roles and entry["role"] not in roles:
+            continue
+        try:
+            views.append(_view(folder, board, entry))
+        except AnotherBoardError as error:
+            others.append(error)
+    fitting = [view for view in views if len(view.sighting.ids)]
+    if len(others) > len(fitting):
+        raise others[0]
+    return fitting
 
 
 def _entry(where: str, line: str) -> dict:

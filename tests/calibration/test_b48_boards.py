@@ -15,7 +15,7 @@ from calibration.pose import board_pose
 from calibration.rigid import difference
 from contract.errors import ConfigurationError
 from tests.calibration.views import CAMERA as SMALL
-from tests.calibration.views import twelve_poses
+from tests.calibration.views import facing, twelve_poses
 
 CAMERA = SMALL.scaled(1280, 960)
 
@@ -118,3 +118,16 @@ def test_a_board_file_at_fault_names_the_key(tmp_path, text: str, key: str) -> N
     (tmp_path / "board.toml").write_text(text)
     with pytest.raises(ConfigurationError, match=key):
         load_board(tmp_path / "board.toml")
+
+
+def test_one_row_of_corners_is_a_glimpse_and_no_other_board() -> None:
+    """A board at the picture's edge was refused as a wrong one: a line of corners fits no homography."""
+    board = Board(columns=7, rows=5, square_m=0.03, marker_m=0.022)
+    whole = drawn_view(board, CAMERA, facing(board, 0.4))
+    rows = find(board, whole).pixels.reshape(4, 6, 2)[..., 1].mean(1)
+    one_row = whole.copy()
+    one_row[int(rows[1]) - 8 :] = 120  # two rows of squares, of which only one row of corners has both sides
+    assert find(board, one_row).ids.size == 0 and find(board, one_row).markers > 5
+    two_rows = whole.copy()
+    two_rows[int(rows[2]) - 8 :] = 120
+    assert find(board, two_rows).ids.size >= 10
