@@ -22,6 +22,7 @@ class Shown:
         self._console, self._seen = console, seen
         self._live = Live(console=console, auto_refresh=False, transient=False) if live else None
         self._next_line_s = 0.0
+        self._failure = ""
 
     def __enter__(self) -> Callable[[], None]:
         if self._live is not None:
@@ -38,3 +39,6 @@ class Shown:
         elif time.monotonic() >= self._next_line_s:
             self._next_line_s = time.monotonic() + LINE_S
             self._console.print(line(self._seen), highlight=False, soft_wrap=True)
+            if self._seen.failure != self._failure:
+                self._failure = self._seen.failure
+                self._console.print(f"         last failure: {self._failure}", highlight=False, soft_wrap=True)

@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 
+import hypothesis
 import pytest
 
 
@@ -37,6 +38,17 @@ class Notes:
 
     def __init__(self, order: Order, descriptor: int) -> None:
         self._order, self._descriptor = order, descriptor
+
+    def pytest_sessionstart(self) -> None:
+        """After `conftest` has chosen its own profile, and before any test is read."""
+        hypothesis.settings.register_profile(
+            "mutation",
+            derandomize=True,
+            deadline=None,
+            database=None,
+            phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+        )
+        hypothesis.settings.load_profile("mutation")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Before the first test."""

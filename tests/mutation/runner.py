@@ -22,9 +22,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Final
 
-import hypothesis
 import pytest
 
+from robot_client.twin import gl
 from tests.mutation.order import Notes, Order
 from tests.mutation.targets import QUICK, ROOT
 
@@ -79,10 +79,7 @@ class Runner:
     def calibrate(self, source: str) -> None:
         """How long a mutant may take; ends the run where the unchanged file fails its tests."""
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        hypothesis.settings.register_profile(
-            "mutation", derandomize=True, database=None, phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate]
-        )
-        hypothesis.settings.load_profile("mutation")
+        gl.choose()  # before mujoco is imported
         for library in _LIBRARIES:
             importlib.import_module(library)
         if not self.passes(source):

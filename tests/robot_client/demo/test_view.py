@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
+from robot_client.demo.shown import Shown
 from robot_client.demo.view import Seen, line, screen
 from robot_client.local_messages import LoopStatus
 from tests.robot_client.demo.test_report import replan
@@ -91,3 +92,18 @@ def test_the_age_of_a_chunk_whose_record_is_not_there_yet_is_not_made_up() -> No
 def test_before_the_first_word_of_the_loop_it_is_starting() -> None:
     assert "mode starting" in _text(_seen(None))
     assert "replans" in line(_seen(None))
+
+
+def test_without_a_terminal_a_failure_is_said_once_with_the_line_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers that were lost or refused left no trace in the lines until the arms held."""
+    console, seen, now_s = Console(record=True, width=200, file=io.StringIO()), _seen(None), [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now_s[0])
+    seen.failure = ""
+    with Shown(console, seen, live=False) as show:
+        for failure in ("", "no answer in time", "no answer in time", "the link is cut"):
+            seen.failure = failure
+            show()
+            now_s[0] += 2.0
+    text = console.export_text()
+    assert text.count("last failure") == 2
+    assert text.index("no answer in time") < text.index("the link is cut")
