@@ -20,6 +20,8 @@ from robot_client.watchdogs import Watchdogs
 
 MOST: Final = 16
 """Messages of one channel in one tick; the rest waits for the next."""
+LONGEST_TEXT: Final = 1000
+"""Of an instruction, as in the protocol. It is repeated in every status, which must fit a datagram."""
 
 
 class LoopInbox:
@@ -72,6 +74,9 @@ class LoopInbox:
 
     def _person(self, event: PersonEvent, may_enable: bool, moment: Moment | None) -> None:
         self._watchdogs.operator.heard(self._clock.now_ns())
+        if len(event.text) > LONGEST_TEXT:
+            self._pilot.refuse(f"{event.act} refused: {len(event.text)} characters, at most {LONGEST_TEXT}")
+            return
         if event.act == "enable" and not may_enable:
             self._pilot.refuse("enable refused: no fresh joint reading")
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from contract.errors import StackError
 from robot_client import local_codec
 from robot_client.channel import Channel
 from robot_client.clock import NS_PER_S
@@ -31,7 +32,7 @@ class Reporter:
     ) -> None:
         self._channel, self._recorder, self._batch = channel, recorder, batch
         self._pilot, self.notes = pilot, dict(notes)
-        self._sent_ticks = 0
+        self._sent_ticks = self._unsendable = 0
         self._records: list[TickRecord] = []
         self._next_status_ns = 0
         self._mode = pilot.state.mode
@@ -62,10 +63,14 @@ class Reporter:
         self._send(self._status(loop, now_ns, finished))
 
     def _send(self, message: TickBatch | LoopStatus) -> None:
-        frames = local_codec.encode(message)
-        self._channel.send(frames)
-        if self._recorder is not None:
-            self._recorder.send(frames)
+        """What cannot be sent is counted: a report must never end the loop that holds the arms."""
+        try:
+            frames = local_codec.encode(message)
+            self._channel.send(frames)
+            if self._recorder is not None:
+                self._recorder.send(frames)
+        except StackError:
+            self._unsendable += 1
 
     def _status(self, loop: Loop, now_ns: int, finished: bool) -> LoopStatus:
         state, policy, newest = self._pilot.state, self._pilot.policy, self._newest
@@ -74,7 +79,7 @@ class Reporter:
             **loop.counts,
             **loop.watchdogs.counts,
             **self._pilot.counts,
-            "reports_dropped": self._channel.dropped,
+            "reports_dropped": self._channel.dropped + self._unsendable,
         }
         if self._recorder is not None:
             counters["recorder_dropped"] = self._recorder.dropped

@@ -313,6 +313,24 @@ def test_an_unreadable_message_is_counted_and_the_next_one_works() -> None:
     assert stage.process.inbox.counts["unreadable"] == 1
 
 
+def test_an_instruction_longer_than_the_protocols_is_refused_and_neither_kept_nor_repeated() -> None:
+    stage = _stage(engage=False)
+    stage.person("instruction", "x" * 150_000)
+    stage.run(0.3)
+    assert stage.mode == "IDLE" and stage.process.pilot.instruction == ""
+    assert "150000 characters, at most 1000" in stage.statuses[-1].notes["notice"]
+
+
+def test_a_report_that_fits_no_datagram_is_counted_and_the_loop_goes_on() -> None:
+    """B30's kind: an error in telling people about the arms must not end what holds them."""
+    stage = _stage(engage=False)
+    stage.process.reporter.notes["alarm"] = "x" * 200_000
+    stage.run(0.3)
+    assert stage.mode == "IDLE"
+    stage.process.reporter.notes["alarm"] = ""
+    assert stage.counters["reports_dropped"] > 0
+
+
 def test_nothing_but_an_engagement_or_a_pose_moves_the_arms_after_a_hold() -> None:
     stage = _stage()
     stage.run(2.0)
