@@ -152,6 +152,7 @@ class Pilot:
         elif isinstance(source, Refuses) and (why := source.refusal(event.text, moment)):
             self.refuse(why)
         else:
+            self.notice = ""
             driver = self._chosen(source, event)
             self.happens(PERSON_EVENTS[act], f"{act} by a person")
             if driver is not None and self.state.mode in (Mode.HANDOFF, Mode.PARK):

@@ -1,6 +1,7 @@
 """B33: brings a node into one state, signals it, and looks at how it ends. Used by the test and by `make ros-shutdown`.
 
-Run directly: `python tests/ros/shutdown_states.py ROUNDS`.
+Run directly: `python tests/ros/shutdown_states.py ROUNDS RECORD`. RECORD is a file of JSON lines that each ending is
+added to; the summary at the end is of the whole file, so that many rounds can be done in several goes.
 """
 
 from __future__ import annotations
@@ -67,19 +68,23 @@ class Ears:
         self._node = Node("ears")
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
-        self.mode = ""
-        mode = loop_topics()["/mode"]
+        self.mode = self.word = ""
+        mode, diagnostics = loop_topics()["/mode"], loop_topics()["/diagnostics"]
         self._node.create_subscription(mode.kind, mode.name, self._said, mode.qos)
+        self._node.create_subscription(diagnostics.kind, diagnostics.name, self._diagnosed, diagnostics.qos)
 
     def _said(self, message: Any) -> None:
         self.mode = json.loads(message.data)["mode"]
+
+    def _diagnosed(self, message: Any) -> None:
+        self.word = next((status.message for status in message.status if status.name == "loop"), self.word)
 
     def until(self, ready: Callable[[], bool], what: str) -> None:
         """Spin until it is so."""
         until_s = time.monotonic() + READY_S
         while not ready():
             if time.monotonic() > until_s:
-                raise AssertionError(f"not within {READY_S:g} s: {what}, mode {self.mode or 'unknown'}")
+                raise AssertionError(f"not within {READY_S:g} s: {what}, mode {self.mode or 'unknown'}, {self.word}")
             self._executor.spin_once(timeout_sec=_POLL_S)
 
     def ask(self, name: str) -> None:
@@ -125,7 +130,7 @@ def _start(state: str, address: str, folder: Path) -> subprocess.Popen[str]:
     elif state == "no server ever":
         values |= {"server": "tcp://127.0.0.1:1", "server_timeout_s": "30.0"}
     elif address:
-        values |= {"server": address, "server_timeout_s": "30.0", "on_activate": "engage", "first_chunk_s": "60.0"}
+        values |= {"server": address, "server_timeout_s": "30.0", "first_chunk_s": "60.0"}
     parameters = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
     return subprocess.Popen(
         [sys.executable, "-m", f"yam_vam.{module}", "--ros-args", *parameters],
@@ -142,11 +147,16 @@ def _bring_into(state: str, process: subprocess.Popen[str], ears: Ears) -> None:
     elif state == "recording":
         ears.until(lambda: _recorder_writes(process), "an open episode")
     else:
-        wanted = {"inference in flight": "HANDOFF", "chunk running": "POLICY"}.get(state, "IDLE")
+        ears.until(lambda: ears.mode == "IDLE", "mode IDLE")
+    # Once this process hears the node: an answer takes 0.7 s, and a mode of that length would be missed.
+    act, wanted = {
+        "inference in flight": ("engage", "HANDOFF"),
+        "chunk running": ("engage", "POLICY"),
+        "parking": ("park", "PARK"),
+    }.get(state, ("", ""))
+    if act:
+        ears.ask(act)
         ears.until(lambda: ears.mode == wanted, f"mode {wanted}")
-    if state == "parking":
-        ears.ask("park")
-        ears.until(lambda: ears.mode == "PARK", "mode PARK")
 
 
 def _recorder_writes(process: subprocess.Popen[str]) -> bool:
@@ -195,7 +205,7 @@ def _is_zombie(pid: int) -> bool:
 
 
 def main() -> int:
-    """Every state with both signals, ROUNDS times; a line for each."""
+    """Every state with both signals, ROUNDS times; a line for each, and a summary of the record."""
     import tempfile
 
     import conftest  # paths, and a domain of our own
@@ -204,18 +214,35 @@ def main() -> int:
 
     print(f"domain {os.environ['ROS_DOMAIN_ID']}, {conftest.PACKAGE.name}")
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    faults = 0
-    for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
+    rounds, record = int(sys.argv[1]), Path(sys.argv[2])
+    record.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(rounds):
         for state in STATES:
             for number in (signal.SIGINT, signal.SIGTERM):
                 with tempfile.TemporaryDirectory() as folder:
                     ending = ending_of(state, number, Path(folder))
-                faults += bool(ending.fault) or ending.seconds > EXIT_S
+                fault = ending.fault or ("slow" if ending.seconds > EXIT_S else "")
                 took = f"{ending.seconds:.2f} s, of it its own {ending.own_s:.2f} s"
-                print(f"{state:20} {ending.signal}: {took}, {ending.fault or 'well'}", flush=True)
+                print(f"{state:20} {ending.signal}: {took}, {fault or 'well'}", flush=True)
+                entry = {"state": state, "signal": ending.signal, "s": ending.seconds, "own_s": ending.own_s}
+                with record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({**entry, "code": ending.code, "fault": fault}) + "\n")
     rclpy.try_shutdown()
-    print(f"{faults} faults")
-    return 1 if faults else 0
+    return summary(record)
+
+
+def summary(record: Path) -> int:
+    """A line for each state; 1 when anything was at fault."""
+    entries = [json.loads(line) for line in record.read_text(encoding="utf-8").splitlines()]
+    print(f"{'state':20} endings  slowest, own  slowest, whole  faults")
+    for state in STATES:
+        of_it = [entry for entry in entries if entry["state"] == state]
+        if of_it:
+            own, whole = (max(entry[name] for entry in of_it) for name in ("own_s", "s"))
+            faults = sorted({entry["fault"] for entry in of_it} - {""})
+            count = sum(bool(entry["fault"]) for entry in of_it)
+            print(f"{state:20} {len(of_it):7}  {own:10.2f} s  {whole:12.2f} s  {count} {', '.join(faults)}")
+    return 1 if any(entry["fault"] for entry in entries) else 0
 
 
 if __name__ == "__main__":

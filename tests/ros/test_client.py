@@ -178,7 +178,9 @@ def test_hold_release_and_park_do_what_they_say(stage: Any) -> None:
     assert trigger(stage, "release").success
     assert client.mode == "IDLE"
     assert not trigger(stage, "release").success, "there is nothing to release"
+    assert "release changes nothing in IDLE" in client._report()[1]
     assert trigger(stage, "park").success
+    assert "changes nothing" not in client._report()[1], "what was refused before is no longer the last word"
     spin.until(lambda: client.mode == "HOLD", 60.0, "the park pose")
 
 
