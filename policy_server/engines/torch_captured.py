@@ -66,6 +66,8 @@ class CapturedTorchEngine:
                 remedy="use --engine onnxruntime",
             )
         torch.backends.cudnn.allow_tf32 = False  # the encoder is fp32 in every precision
+        # All graphs share one `forward`; past the usual limit of 8 variants torch would run them uncompiled.
+        torch._dynamo.config.recompile_limit = 64
         engine = cls(load_checkpoint(checkpoint_in(bundle.folder)).model, bundle.manifest, device, compiled)
         engine.prepare()
         return engine

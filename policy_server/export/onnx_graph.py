@@ -35,7 +35,24 @@ def to_onnx(graph: Graph) -> onnx.ModelProto:
         raise BundleError(
             f"graph {graph.name}", got="no program from torch.onnx.export", remedy="use torch 2.6 to 2.14"
         )
-    return _bare(program.model_proto, graph.name)
+    model = _bare(program.model_proto, graph.name)
+    _require_free_branches(model, graph)
+    return model
+
+
+def _require_free_branches(model: onnx.ModelProto, graph: Graph) -> None:
+    """The exporter says nothing when the model's own code fixes the axis, by a `len` say (B47)."""
+    if not graph.branches:
+        return
+    for each in (*model.graph.input, *model.graph.output):
+        axis = each.type.tensor_type.shape.dim[0]
+        if axis.HasField("dim_value"):
+            raise BundleError(
+                f"graph {graph.name}, {each.name}",
+                expected="any number of branches",
+                got=f"{axis.dim_value} and no other",
+                remedy="the model's code counts its branches where it should not",
+            )
 
 
 @contextmanager

@@ -34,8 +34,10 @@ def widen(tokens: Tensor, *columns: Tensor) -> Tensor:
 
 def widen_keys(keys: Tensor, hidden: Tensor) -> Tensor:
     """keys (B, ..., M, d); hidden (B, M) is 1 where a key may not be seen, else 0."""
-    between = (1,) * (keys.dim() - 3)
-    return widen(keys, (hidden * MASKED).view(len(hidden), *between, -1, 1))
+    column = (hidden * MASKED)[..., None]
+    for _ in range(keys.dim() - column.dim()):
+        column = column.unsqueeze(1)  # not a view of a counted shape: the number of branches must stay free in exports
+    return widen(keys, column)
 
 
 def attend_wide(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:

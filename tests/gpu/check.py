@@ -14,7 +14,12 @@ from typing import Any, Final
 
 TOTAL_S: Final = 440.0
 """No new question is begun after this; check.sh ends the process at 470 s."""
-SIZES: Final = (("tiny",), ("mid",), ("full",))
+SIZES: Final = ("tiny", "mid", "full")
+UNCOMPILED: Final = ("torch eager", "torch CUDA graph", "whole loops")
+COMPILED: Final = ("torch compile", "whole loops, compiled")
+"""Each number of branches is compiled by itself, which takes longer than all that is measured of it."""
+MOST_S: Final = 1.0
+"""Of one row of the engines bench."""
 
 Answers = dict[str, Any]
 
@@ -25,7 +30,11 @@ def main(out: Path) -> int:
     answers: Answers = {"machine": machine(), "complete": False}
     questions: list[tuple[str, Callable[[], Any]]] = [
         ("parity", parity),
-        *[(f"engines {' '.join(sizes)}", lambda s=sizes: engines(s, out)) for sizes in SIZES],
+        ("loops", lambda: loops(compiled=False)),
+        ("fused attention", fused_attention),
+        *[(f"engines {size}", lambda s=size: engines(s, out, UNCOMPILED, (1, 2, 3))) for size in SIZES],
+        ("loops compiled", lambda: loops(compiled=True)),
+        *[(f"engines {size} compiled", lambda s=size: engines(s, out, COMPILED, (1,))) for size in ("mid", "full")],
         ("tensorrt", lambda: tensorrt("tensorrt", "trt:current")),
         ("tensorrt_rtx", lambda: tensorrt("tensorrt_rtx", "rtx:current")),
     ]
@@ -79,12 +88,36 @@ def parity() -> Answers:
     return {"largest_difference": worst}
 
 
-def engines(sizes: tuple[str, ...], out: Path) -> Answers:
-    """`yam-policy bench engines` in bf16."""
-    from policy_server.bench.engines.bench import Plan, bench_engines
+def loops(compiled: bool) -> Answers:
+    """Whole loops in CUDA graphs against the CPU's steps; see tests/gpu/loops.py."""
+    _require_card()
+    from tests.gpu.loops import loops as ask
 
-    plan = Plan(sizes=sizes, device="cuda", precision="bf16", rounds=30)
-    return bench_engines(out.with_suffix(f".{sizes[0]}.json"), plan)
+    return ask(compiled)
+
+
+def fused_attention() -> Answers:
+    """Which fused kernels take the head of the policy."""
+    _require_card()
+    from tests.gpu.loops import fused_attention as ask
+
+    return ask()
+
+
+def _require_card() -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise RuntimeError(f"torch {torch.__version__} sees no card")
+
+
+def engines(size: str, out: Path, names: tuple[str, ...], branches: tuple[int, ...]) -> Answers:
+    """`yam-policy bench engines` in bf16; its own file keeps the rows of a call that was cut short."""
+    from policy_server.bench.engines.bench import bench_engines
+    from policy_server.bench.engines.plan import Plan
+
+    plan = Plan(sizes=(size,), branches=branches, engines=names, device="cuda", precision="bf16", most_s=MOST_S)
+    return bench_engines(out.with_suffix(f".{size}.json"), plan)
 
 
 def tensorrt(library: str, target: str) -> Answers:

@@ -15,7 +15,7 @@ from policy_server.bench.engines.device_clock import time_calls
 from policy_server.bench.engines.figures import figures, line
 from policy_server.bench.engines.peaks import Peaks, measure_peaks
 from policy_server.bench.engines.plan import DTYPES, LOOPS, Plan
-from policy_server.bench.engines.replans import loops_engine, replan_call, replan_work
+from policy_server.bench.engines.replans import loops_engine, random_model, replan_call, replan_work
 from policy_server.bench.engines.results import open_results
 from policy_server.bench.engines.sizes import sizes
 from policy_server.bench.engines.work import Work, work_of
@@ -23,7 +23,7 @@ from policy_server.export.precision import graphs_in
 from policy_server.model.config import ModelConfig
 from policy_server.model.graphs import Graph
 from policy_server.model.loops.device_errors import device_errors
-from policy_server.model.policy import build
+from policy_server.model.policy import VideoActionModel
 
 TIMED: Final = ("encode", "video_step", "video_tap", "context", "action_step", "decode")
 """The graphs of a replan, and the decoder of an imagination; text is computed once per instruction."""
@@ -47,7 +47,7 @@ def bench_engines(out: Path, plan: Plan, say: Callable[[str], None] = print) -> 
         "precision": plan.precision,
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
-        "peaks": {"tflop_s": peaks.tflop_s, "gb_s": peaks.gb_s},
+        "peaks": {"tflop_s": peaks.tflop_s, "gb_s": peaks.gb_s, "product_by": peaks.product_by},
         "not_here": "tensorrt and tensorrt_rtx engines are timed on a card, by `python -m policy_server.bench.replan`",
     }
     results = open_results(out, about, _SAME)
@@ -60,7 +60,8 @@ def bench_engines(out: Path, plan: Plan, say: Callable[[str], None] = print) -> 
 
 
 def _rows(config: ModelConfig, plan: Plan, device: torch.device, peaks: Peaks) -> Iterator[Row]:
-    graphs = graphs_in(build(config, seed=0), plan.precision)
+    model = random_model(config, device)
+    graphs = graphs_in(model, plan.precision)
     works: dict[str, Work] = {}
     for name in TIMED:
         graph = graphs[name]
@@ -69,10 +70,10 @@ def _rows(config: ModelConfig, plan: Plan, device: torch.device, peaks: Peaks) -
         for engine in plan.engines:
             if engine in CONTESTANTS:
                 yield from _of_graph(graph, engine, works[name], plan, peaks)
-    del graphs  # the loops have a model of their own, and two do not fit every card
+    del graphs  # in half precision the loops narrow a copy of their own, and two do not fit every card
     for engine in plan.engines:
         if engine in LOOPS:
-            yield from _of_replan(config, engine, works, plan, peaks)
+            yield from _of_replan(model, engine, works, plan, peaks)
 
 
 def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan, peaks: Peaks) -> Iterator[Row]:
@@ -88,13 +89,13 @@ def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan, peaks: Peaks) -
         yield from ({**about, "not_measured": str(reason)} for about in abouts)
 
 
-def _of_replan(config: ModelConfig, engine: str, works: dict[str, Work], plan: Plan, peaks: Peaks) -> Iterator[Row]:
-    loops = loops_engine(config, plan.precision, torch.device(plan.device), engine.endswith("compiled"))
+def _of_replan(model: VideoActionModel, engine: str, works: dict[str, Work], plan: Plan, peaks: Peaks) -> Iterator[Row]:
+    loops = loops_engine(model, plan.precision, torch.device(plan.device), engine.endswith("compiled"))
     for count in plan.branches:
         about = {"graph": "replan", "branches": count, "engine": engine}
         try:
             with device_errors(engine):
-                spent = _timed(replan_call(loops, count), replan_work(config, works, count), plan, peaks)
+                spent = _timed(replan_call(loops, count), replan_work(model.config, works, count), plan, peaks)
         except EngineError as error:
             spent = {"not_measured": str(error)}
         yield {**about, **spent}

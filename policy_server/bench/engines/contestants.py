@@ -32,6 +32,7 @@ def eager(graph: Graph) -> Prepared:
 
 def compiled(graph: Graph) -> Prepared:
     """torch.compile for each number of branches, which on a card captures CUDA graphs by itself in the mode used."""
+    torch.compiler.reset()  # all graphs share one `forward`, and only so many variants of it are compiled
     on_card = next(graph.module.parameters()).is_cuda
     module = torch.compile(graph.module, mode="reduce-overhead" if on_card else "default", dynamic=False)
 

@@ -13,7 +13,7 @@ from policy_server.export.manifest import manifest_of
 from policy_server.export.precision import Precision
 from policy_server.model.checkpoint import Checkpoint
 from policy_server.model.config import ModelConfig
-from policy_server.model.policy import build
+from policy_server.model.policy import VideoActionModel, build
 from policy_server.model.untrained import untrained_card
 
 _FIRST: Final = (("see", 0, 1), ("read", "full"), ("act", 1))
@@ -25,12 +25,18 @@ PIECES: Final[dict[int, tuple[tuple[object, ...], ...]]] = {
 """What a replan launches: the conditional branch, which gives TR, then all branches in one batch."""
 
 
+def random_model(config: ModelConfig, device: torch.device) -> VideoActionModel:
+    """Random weights, on the CPU; drawn on the device, where two billion of them take no minute."""
+    with device:
+        model = build(config, seed=0)
+    return model.to("cpu")
+
+
 def loops_engine(
-    config: ModelConfig, precision: Precision, device: torch.device, compiled: bool
+    model: VideoActionModel, precision: Precision, device: torch.device, compiled: bool
 ) -> CapturedTorchEngine:
-    """An engine of random weights."""
-    model = build(config, seed=0)
-    card = untrained_card(config, 0, "twin", "a benchmark")
+    """The engine of a model whose weights are nobody's."""
+    card = untrained_card(model.config, 0, "twin", "a benchmark")
     return CapturedTorchEngine(model, manifest_of(Checkpoint(model, card), precision), device.type, compiled)
 
 

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 import torch
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
 from policy_server.model.graphs import Graph
+
+Shape: TypeAlias = Sequence[int]
+
+
+def _attention(query: Shape, key: Shape, value: Shape, *_: object, **__: object) -> int:
+    return int(sdpa_flop_count(query, key, value))
+
+
+_CPU_ATTENTION: Final = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention}
+"""torch counts its fused kernels for cards alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,7 @@ def work_of(graph: Graph, inputs: tuple[torch.Tensor, ...]) -> Work:
 
     hooks = [each.register_forward_hook(note) for each in graph.module.modules()]
     try:
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=_CPU_ATTENTION) as counter:
             outputs = graph.module(*inputs)
     finally:
         for hook in hooks:

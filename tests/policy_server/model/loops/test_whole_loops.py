@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from contract.errors import EngineError
 from contract.layout import SIZE
@@ -20,10 +24,14 @@ from policy_server.export.manifest import manifest_of
 from policy_server.model.card import PolicyCard
 from policy_server.model.checkpoint import Checkpoint
 from policy_server.model.config import ModelConfig
+from policy_server.model.loops.board import make_board
+from policy_server.model.loops.replan_loops import ReplanLoops
 from policy_server.model.policy import VideoActionModel
+from policy_server.model.presets import cosmos_2b, foresight
 from policy_server.model.untrained import untrained_card, untrained_model
 from policy_server.policy import Policy
 from policy_server.warm_up import SETS
+from tests.gpu import loops as gpu_loops
 from tests.policy_server.model.nano import nano
 from tests.policy_server.pipeline import ask, rows_like
 
@@ -210,9 +218,65 @@ def test_errors_of_the_device_are_typed() -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["fused", "read_once"])
+def test_what_the_gpu_script_asks_of_the_loops_holds_on_a_cpu(name: str) -> None:
+    """Captures aside: the script runs once on a machine that nobody here sees, so all of it that can runs here."""
+    found = gpu_loops.checked(CONFIGS[name], "cpu", compiled=False, every=8, rounds=2)
+    assert found["answers"] == 16 and found["largest_row_difference"] < 2e-6 and found["largest_tr_difference"] < 1e-4
+    assert len(found["replan_ms"]) == 4 and found["of_pieces"] == 10
+
+
 def test_prefix_rows_come_back_as_given() -> None:
     model, manifest = made(nano())
     state = np.array(manifest.state.offset, np.float32)
     prefix = rows_like(state, 3)
     chunk = Policy(manifest, CapturedTorchEngine(model, manifest)).replan_forced(ask(manifest, prefix=prefix), EVERY[0])
     assert chunk.rows.shape == (manifest.head.horizon - 3, SIZE)
+
+
+@pytest.mark.parametrize("name", ["nano", "read_once", "foresight", "cosmos_2b"])
+def test_no_loop_looks_at_a_value_or_brings_one_from_the_host(name: str) -> None:
+    """What a CUDA graph cannot record: tensors without values refuse both, so every piece runs on them whole."""
+    configs = {"nano": nano(), "read_once": nano("read_once"), "foresight": foresight(), "cosmos_2b": cosmos_2b()}
+    config, nowhere = configs[name], torch.device("meta")
+    with nowhere:
+        model = VideoActionModel(config).to(torch.bfloat16)
+    manifest = manifest_of(Checkpoint(model, untrained_card(config, 3, "twin", "a test")), "bf16")
+    board = make_board(config, model.head, manifest, nowhere, torch.bfloat16)
+    backbone, head = model.backbone, model.head
+    functions = (backbone.velocity, backbone.features, head.context, head.action_step)
+    loops = ReplanLoops(board, manifest, functions, head)
+    with NothingOfTheHost():
+        for piece in loops.pieces.values():
+            piece.launch()
+
+
+class NothingOfTheHost(TorchDispatchMode):
+    """Fails at the first operator that takes a tensor of the host or makes one."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        host = [each for each in tree_leaves((args, kwargs, made)) if isinstance(each, torch.Tensor) and _on_host(each)]
+        if host:
+            raise AssertionError(f"{func} with a tensor of the host, {tuple(host[0].shape)}")
+        return made
+
+
+def _on_host(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "cpu"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda rows: rows.add_(torch.ones(14)),
+        lambda rows: rows.copy_(torch.from_numpy(np.ones((6, 14), np.float32))),
+        lambda rows: rows * torch.tensor(2.0),
+        lambda rows: rows.max().item(),
+        lambda rows: rows.cpu(),
+        lambda rows: float(rows.sum()),
+    ],
+)
+def test_the_check_above_sees_the_ways_to_the_host(work: Callable[[torch.Tensor], object]) -> None:
+    with pytest.raises((RuntimeError, AssertionError)), NothingOfTheHost():
+        work(torch.zeros(6, 14, device="meta"))
