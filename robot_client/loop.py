@@ -52,8 +52,7 @@ class Loop:
         self._inbox, self._record, self.watchdogs = inbox, record, watchdogs
         self._mode = pilot.state.mode
         self._told: Told | None = None
-        self._read_failed = False
-        self._spent_ns = (0, 0)
+        self._read_failed, self._spent_ns = False, (0, 0)
         self._verdict: Verdict | None = None
         self.reading: JointReading | None = None
         self.counts: Counter[str] = Counter()
@@ -81,8 +80,7 @@ class Loop:
         self._follow_mode()
         asked, verdict = self._drive(beat)
         self._follow_mode()
-        self._verdict = verdict
-        spent_ns = (0, 0) if verdict is None else self._spent_ns
+        self._verdict, spent_ns = verdict, (0, 0) if verdict is None else self._spent_ns
         self._record(record_of(beat, self._clock.now_ns(), self._pilot, asked, verdict, self.reading, spent_ns))
 
     def _read(self) -> None:

@@ -51,16 +51,18 @@ def judged(told: Told, step: Told, asked: Array, limits: Limits, here: Present) 
 
     `here` is told's. What cannot be come to from there is not looked at.
     """
-    way = way_to_rest(step, limits)
-    turns = [joints_of_both(array) for array in (step.position - told.position, way[0], asked - told.position)]
-    reach = reach_of(limits.space, here, *turns, _bow(way[0]).max(axis=1) + way[1])
+    rest, off, seconds = way = way_to_rest(step, limits)
+    turns, ways = joints_of_both(step.position - told.position), joints_of_both(rest)
+    reach = reach_of(
+        limits.space, here, turns, ways, joints_of_both(asked - told.position), _bow(rest).max(axis=1) + off
+    )
     looked_at = reach.any
     if np.isfinite(limits.tool_speed_m_s):
-        looked_at |= _faster(tool_ways(limits.space, here, turns[0], turns[1]), way[2], limits).any(axis=1)
+        looked_at |= _faster(tool_ways(limits.space, here, turns, ways), seconds, limits).any(axis=1)
     nothing = np.zeros((len(asked), len(ARMS)), bool)
     whole = Judgement(nothing, nothing.copy(), nothing.astype(np.int64))
     if looked_at.any():
-        rows = np.nonzero(looked_at)[0]
+        rows = np.flatnonzero(looked_at)
         some = tuple(array[rows] for array in way)
         found = _looked_at(told.position[rows], step.position[rows], asked[rows], some, reach.rows(rows), limits)
         whole.step[rows], whole.asked[rows], whole.clips[rows] = found.step, found.asked, found.clips

@@ -48,13 +48,14 @@ class _Step:
 def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
     """The next target for `asked`, all (..., 14); `asked` has passed `robot_client.safety.veto`."""
     goal = clipped(asked, np.minimum(limits.lower, told.position), np.maximum(limits.upper, told.position))
+    within = braking_interval(told, limits)
     ranked = (
         (Clip.SPEED, speed_interval(limits)),
-        (Clip.BRAKING, braking_interval(told, limits)),
+        (Clip.BRAKING, within),
         (Clip.ACCELERATION, acceleration_interval(told, limits)),
         (Clip.LEAD, lead_interval(told, measured, limits)),
     )
-    stop = stopped_speed(told, limits, ranked[1][1])
+    stop = stopped_speed(told, limits, within)
     here = present(limits.space, told.position) if limits.guarded else None
     step = _step(told, goal, stop, [interval for _, interval in ranked], limits, here)
     after, goal, more = _guarded(told, step, stop, limits, here)
@@ -120,7 +121,7 @@ def _guarded(told: Told, step: _Step, stop: Array, limits: Limits, here: Present
     after = moved(flat, speed, limits)
     here = here.flat(len(speed))
     verdict = judged(flat, after, goal, limits, here)
-    rows = np.nonzero((verdict.step | verdict.asked).any(axis=1))[0]
+    rows = np.flatnonzero((verdict.step | verdict.asked).any(axis=1))
     bits = np.zeros(speed.shape, np.int64)
     if len(rows):
         speed, goal, halt = speed.copy(), goal.copy(), stop.reshape(-1, size)

@@ -13,6 +13,7 @@ from robot_client.safety.interval import (
     Interval,
     acceleration_interval,
     braking_interval,
+    clipped,
     lead_interval,
     speed_interval,
     stopping_speed,
@@ -103,3 +104,11 @@ def test_where_two_contradict_the_first_gives_its_nearest_point(
     # A gap of just the rounding is none.
     still = Interval(np.array(-1.0), np.array(0.0))
     assert not still.narrowed(Interval(np.array(TOLERANCE), np.array(1.0)))[1]
+
+
+def test_clipped_is_np_clip_also_where_the_ends_contradict_each_other() -> None:
+    random = np.random.default_rng(1)
+    values, low, high = random.normal(size=(3, 200))
+    np.testing.assert_array_equal(clipped(values, low, high), np.clip(values, low, high))
+    assert (low > high).any() and (values < low).any() and (values > high).any()
+    np.testing.assert_array_equal(clipped(values, -0.5, 0.5), np.clip(values, -0.5, 0.5))

@@ -142,3 +142,30 @@ def test_a_jerk_of_nothing_is_refused(tmp_path) -> None:
     file.write_text(text.replace("[safety.left]", "[safety.left]\njerk_rad_s3 = [1.0, 1.0, 0.0, 1.0, 1.0, 1.0]", 1))
     with pytest.raises(StationError, match="joint3: jerk"):
         load_station(str(file))
+
+
+def test_what_keeps_the_jerk_by_itself_is_told_as_asked_and_not_counted() -> None:
+    told = seeded(MIDDLE)
+    for tick in range(1, 200):
+        angle = 2.0 * tick * PERIOD_S
+        asked = MIDDLE + 0.1 * (1 - np.cos(angle)) * (1 - np.exp(-tick / 30)) * JOINT_MASK
+        verdict = limit(told, asked, told.position, LIMITS)
+        if tick > 60:
+            assert not verdict.clips.any()
+            np.testing.assert_allclose(verdict.told.position, asked, atol=1e-3)
+        told = verdict.told
+
+
+def test_where_another_limit_needs_more_than_the_jerk_that_is_counted() -> None:
+    """Asked to go on at full speed towards a position limit that is just far enough to stop before it."""
+    near = LIMITS.upper - 0.8**2 / (2 * LIMITS.acceleration) - 0.002
+    start = np.where(JOINT_MASK, near, 0.5)
+    told, counted = Told(start, 0.8 * JOINT_MASK, start), 0
+    for _ in range(40):
+        verdict = limit(told, LIMITS.upper + 1.0 * JOINT_MASK, told.position, LIMITS)
+        broken = np.zeros(14, bool)
+        broken[JOINT_MASK] = _jerks(told, verdict.told) > JERK * (1 + 1e-6)
+        assert (verdict.clips[broken] & Clip.EMPTY).all() and not verdict.clips[GRIPPER_MASK].any()
+        assert (verdict.told.position <= LIMITS.upper).all()
+        told, counted = verdict.told, counted + int(broken.any())
+    assert counted

@@ -14,10 +14,11 @@ from robot_client.safety import guard
 from robot_client.safety.guard import judged
 from robot_client.safety.limiter import limit
 from robot_client.safety.limits import Limits, Told, limits_of, seeded
-from robot_client.safety.present import present
+from robot_client.safety.present import Present, present
 from robot_client.safety.reach import Reach, reach_of, tool_ways
 from robot_client.safety.segments import between
 from robot_client.safety.space import Space
+from robot_client.safety.stopping import way_to_rest
 from tests.robot_client.safety.sequences import heights, safe_poses, variants
 
 STATION = load_station("twin")
@@ -55,14 +56,25 @@ def test_a_judgement_is_the_same_whether_or_not_everything_is_looked_at(
     told, step, asked = _steps(name, limits)
     here, looked_at = present(limits.space, told.position), []
 
-    def noted(*given: object) -> Reach:
-        reach = reach_of(*given)  # type: ignore[arg-type]
+    rest, off, _ = way_to_rest(step, limits)
+    sums = np.abs(joints_of_both(rest)).sum(axis=-1)
+    turns = [joints_of_both(array) for array in (step.position - told.position, rest, asked - told.position)]
+
+    def noted(space: Space, where: Present, *given: np.ndarray) -> Reach:
+        for array, expected in zip(given, (*turns, np.square(sums / 2) / 8 + off), strict=True):
+            np.testing.assert_allclose(array, expected, atol=1e-15)
+        reach = reach_of(space, where, *given)
         looked_at.append(reach.any)
         return Reach(np.ones_like(reach.levels), np.ones_like(reach.pairs))
 
+    def endless(space: Space, where: Present, *given: np.ndarray) -> np.ndarray:
+        for array, expected in zip(given, turns[:2], strict=True):
+            np.testing.assert_array_equal(array, expected)
+        return np.full((len(asked), 3, 2), np.inf)
+
     quick = judged(told, step, asked, limits, here)
     monkeypatch.setattr(guard, "reach_of", noted)
-    monkeypatch.setattr(guard, "tool_ways", lambda *given: np.full((len(asked), 3, 2), np.inf))
+    monkeypatch.setattr(guard, "tool_ways", endless)
     plain = judged(told, step, asked, limits, here)
     for field in ("step", "asked", "clips"):
         np.testing.assert_array_equal(getattr(quick, field), getattr(plain, field))
