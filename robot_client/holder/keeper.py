@@ -68,8 +68,12 @@ class Keeper:
         return self._state
 
     def interfere(self, reason: str) -> None:
-        """Hold against the client's will: its targets count again only once it has seen this."""
-        self._go(Hold.HOLDING, reason)
+        """Hold against the client's will: its targets count again only once it has seen this.
+
+        An arm that nobody holds (relaxed, fallen) stays what it is: it must never be reported as held.
+        """
+        hold = Hold.HOLDING if self._state.hold is Hold.FOLLOWING else self._state.hold
+        self._go(hold, self._state.reason if hold is Hold.FALLING else reason)
         self._state = replace(self._state, holds=self._state.holds + 1)
 
     def _listen(self, number: int, now_ns: int) -> None:

@@ -283,6 +283,26 @@ def test_at_rest_and_confirmed_it_is_powered_off() -> None:
     assert bench.arm.told[-1] == "power_off"
 
 
+def test_trouble_never_makes_a_held_arm_of_one_that_nobody_holds() -> None:
+    """B29, B30: an order that could not be read was answered by "holding", also for a relaxed arm, and for one whose
+    motors had let go for want of commands and were heard of again."""
+    relaxed = Bench(REST)
+    relaxed.stop(Stop.RELAX, confirmed=True)
+    relaxed.keeper.interfere("trouble in the holder")
+    assert relaxed.step() is Hold.RELAXED and "trouble" in relaxed.keeper.state.reason
+    fallen = Bench()
+    fallen.arm.feeding = False
+    for _ in range(20):
+        fallen.step(20)
+    fallen.arm.feeding = True
+    fallen.keeper.interfere("trouble in the holder")
+    assert fallen.step() is Hold.FALLING and "not held" in fallen.keeper.state.reason
+    following = Bench()
+    following.follow(RAISED)
+    following.keeper.interfere("trouble in the holder")
+    assert following.step() is Hold.HOLDING and following.keeper.state.holds == 1
+
+
 def test_another_client_goes_on_from_what_is_held_without_a_step() -> None:
     """Adoption: a hold taken up from the sagging pose would creep down with every change of hands."""
     bench = Bench()
