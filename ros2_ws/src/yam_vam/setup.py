@@ -30,7 +30,7 @@ setup(
     maintainer_email="maintainers@example.org",
     description="ROS 2 nodes and launch files of real-time video-action control of bimanual YAM arms",
     license="Apache-2.0",
-    tests_require=["pytest"],
+    extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [*(f"{node} = {NAME}.{node}:main" for node in NODES), f"bench = {NAME}.bench.__main__:main"]
     },

@@ -28,9 +28,11 @@ def main() -> int:
     parser.add_argument("--width", type=int, default=640)
     parser.add_argument("--height", type=int, default=480)
     parser.add_argument("--rate", type=float, default=30.0, help="images a second of each of three cameras")
+    parser.add_argument("--without-room", action="store_true", help="Fast DDS as it comes, to compare (middleware.py)")
     asked = parser.parse_args()
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    make_room_for_images()
+    if not asked.without_room:
+        make_room_for_images()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         result = _measure(Plan(asked.seconds, asked.width, asked.height, asked.rate))
@@ -51,7 +53,7 @@ def _measure(plan: Plan) -> dict[str, Any]:
     result: dict[str, Any] = {
         "what": "added by ROS, milliseconds; Fast DDS, all processes on one host",
         "cameras": f"3 x {plan.width}x{plan.height} at {plan.rate_hz:g} Hz",
-        "fast_dds_profiles": next(Path(os.environ[name]).name for name in NAMES if os.environ.get(name)),
+        "fast_dds_profiles": next((Path(os.environ[name]).name for name in NAMES if os.environ.get(name)), "none"),
         "cpu": platform.processor() or platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
         "load_average": os.getloadavg()[0],
