@@ -1,5 +1,5 @@
 """`python -m policy_server` is `yam-policy`."""
 
-from policy_server.cli import main
+from policy_server.entry import main
 
 main()

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import tyro
 
+from contract.errors import ConfigurationError
+
 
 def bench(
     what: Annotated[Literal["wire", "engines"], tyro.conf.Positional],
@@ -37,6 +39,8 @@ def bench(
         precision: engines: of backbone and head.
         most_s: engines: longest time of one row; slow graphs are run fewer times, three at least.
     """
+    if rounds is not None and rounds < 1:
+        raise ConfigurationError("--rounds", expected="1 or more", got=rounds, remedy="or leave it out")
     out = json or Path(f"out/bench/{what}.json")
     if what == "engines":
         from policy_server.bench.engines.bench import bench_engines

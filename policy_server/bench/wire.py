@@ -14,6 +14,7 @@ from policy_server.bench.children import Child, child
 from policy_server.bench.echo import Echo
 from policy_server.bench.masses import masses_share
 from policy_server.bench.samples import Samples
+from policy_server.bundle import read_manifest
 
 BLOCK: Final = 5
 """Rounds of one kind before the next kind has its turn."""
@@ -29,7 +30,8 @@ _DEFINITION: Final = {
 
 def bench_wire(out: Path, rounds: int, bundle: Path) -> dict[str, Any]:
     """Measure, print a summary, write `out` and return what was written. Raises `ConfigurationError` when a process of
-    the benchmark does not answer."""
+    the benchmark does not answer, `BundleError` for a broken bundle."""
+    read_manifest(bundle)  # a wrong path is said now, not after the first half
     result = {**_measure(rounds), **masses_share(bundle, rounds), "machine": _machine()}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(result, indent=2) + "\n")

@@ -27,7 +27,8 @@ def read_picture(path: Path, height: int, width: int) -> NDArray[np.uint8]:
             got="not installed",
             remedy="pip install 'yam-video-action[robot]'",
         ) from error
-    picture = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    # OpenCV writes a warning of its own about a path that is no file.
+    picture = cv2.imread(str(path), cv2.IMREAD_COLOR) if path.is_file() else None
     if picture is None:
         raise ConfigurationError("--image", expected="a picture file", got=path, remedy="check the path")
     resized = cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from contract.errors import ConfigurationError
 from contract.heap import keep_freed_memory
 from contract.manifest import TrCalibration
 from contract.server_info import ServerInfo
+from policy_server.bundle import read_manifest
 from policy_server.server.processes import serve_until_stopped
 from policy_server.server.served_policy import ServedPolicy
 from policy_server.server.settings import ServeSettings
@@ -27,6 +29,11 @@ class EngineChoice:
 
 def serve(bundle: Path, engine: EngineChoice, settings: ServeSettings, stop_with_stdin: bool) -> None:
     """Serve until stopped. Raises `StackError` for a bad setting, a bundle or engine that cannot serve, or a hang."""
+    if engine.threads < 0:
+        raise ConfigurationError(
+            "--threads", expected="0 or more", got=engine.threads, remedy="0 lets the library choose"
+        )
+    read_manifest(bundle)  # a wrong path is said before a port is open that clients would wait at
     keep_freed_memory()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
 

@@ -146,7 +146,8 @@ def _provider_of(sessions: Mapping[str, ort.InferenceSession]) -> str:
 
 def _threads_of(sessions: Mapping[str, ort.InferenceSession]) -> str:
     counts = {session.get_session_options().intra_op_num_threads for session in sessions.values()}
-    return ", ".join(f"{n} threads" if n else "a thread for each core" for n in sorted(counts)) or "no graphs"
+    said = {0: "a thread for each core", 1: "1 thread"}
+    return ", ".join(said.get(n, f"{n} threads") for n in sorted(counts)) or "no graphs"
 
 
 def _one_line(error: Exception) -> str:

@@ -73,8 +73,10 @@ def _watch_stdin(stop: threading.Event) -> None:
 
 def _leave(server: PolicyServer, error: StackError | None) -> None:
     signal.set_wakeup_fd(-1)
+    loading = server.state == "LOADING"
     if server.close():
         return
-    print(f"{error or 'stopped'}: left an engine call behind", file=sys.stderr, flush=True)
+    behind = "while the policy was loading" if loading else "and left an engine call behind"
+    print(f"{error or 'stopped'} {behind}", file=sys.stderr, flush=True)
     sys.stdout.flush()
     os._exit(1 if error else 0)

@@ -63,7 +63,7 @@ def test_a_graph_runs_with_the_weights_beside_it_and_names_its_inputs_and_output
 def test_it_says_what_it_runs_on_and_with_which_weights(folder):
     bundle = load_bundle(folder)
     engine = OnnxRuntimeEngine.load(bundle, threads=1)
-    assert "CPUExecutionProvider" in engine.runs_on and "1 threads" in engine.runs_on
+    assert "CPUExecutionProvider" in engine.runs_on and "1 thread" in engine.runs_on
     assert onnxruntime.__version__ in engine.runs_on
     assert engine.id.endswith(f"-cpu/fp32/{bundle.manifest.weights_hash[:12]}")
 

@@ -13,10 +13,10 @@ from contract.errors import EngineError
 from policy_server.bench.engines.contestants import CONTESTANTS, NotMeasuredError
 from policy_server.bench.engines.device_clock import time_calls
 from policy_server.bench.engines.figures import figures, line
-from policy_server.bench.engines.peaks import Peaks, measure_peaks
+from policy_server.bench.engines.peaks import measure_peaks
 from policy_server.bench.engines.plan import DTYPES, LOOPS, Plan
 from policy_server.bench.engines.replans import loops_engine, random_model, replan_call, replan_work
-from policy_server.bench.engines.results import open_results
+from policy_server.bench.engines.results import open_results, with_shares
 from policy_server.bench.engines.sizes import sizes
 from policy_server.bench.engines.work import Work, work_of
 from policy_server.export.precision import graphs_in
@@ -52,14 +52,14 @@ def bench_engines(out: Path, plan: Plan, say: Callable[[str], None] = print) -> 
     }
     results = open_results(out, about, _SAME)
     for label, config in wanted:
-        for row in _rows(config, plan, device, peaks):
+        for row in _rows(config, plan, device):
             row = {"size": label, **row}
             results.add(row)
-            say(line(row))
+            say(line(with_shares(row, results.peaks)))
     return results.content
 
 
-def _rows(config: ModelConfig, plan: Plan, device: torch.device, peaks: Peaks) -> Iterator[Row]:
+def _rows(config: ModelConfig, plan: Plan, device: torch.device) -> Iterator[Row]:
     model = random_model(config, device)
     graphs = graphs_in(model, plan.precision)
     works: dict[str, Work] = {}
@@ -69,14 +69,14 @@ def _rows(config: ModelConfig, plan: Plan, device: torch.device, peaks: Peaks) -
         works[name] = work_of(graph, _inputs(graph, 1, device))
         for engine in plan.engines:
             if engine in CONTESTANTS:
-                yield from _of_graph(graph, engine, works[name], plan, peaks)
+                yield from _of_graph(graph, engine, works[name], plan)
     del graphs  # in half precision the loops narrow a copy of their own, and two do not fit every card
     for engine in plan.engines:
         if engine in LOOPS:
-            yield from _of_replan(model, engine, works, plan, peaks)
+            yield from _of_replan(model, engine, works, plan)
 
 
-def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan, peaks: Peaks) -> Iterator[Row]:
+def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan) -> Iterator[Row]:
     device = torch.device(plan.device)
     counts = plan.branches if graph.branches else (1,)
     abouts = [{"graph": graph.name, "branches": count, "engine": engine} for count in counts]
@@ -84,27 +84,27 @@ def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan, peaks: Peaks) -
         prepared = CONTESTANTS[engine](graph)
         for about in abouts:
             call = prepared(_inputs(graph, about["branches"], device))
-            yield {**about, **_timed(call, work.of(about["branches"]), plan, peaks)}
+            yield {**about, **_timed(call, work.of(about["branches"]), plan)}
     except NotMeasuredError as reason:
         yield from ({**about, "not_measured": str(reason)} for about in abouts)
 
 
-def _of_replan(model: VideoActionModel, engine: str, works: dict[str, Work], plan: Plan, peaks: Peaks) -> Iterator[Row]:
+def _of_replan(model: VideoActionModel, engine: str, works: dict[str, Work], plan: Plan) -> Iterator[Row]:
     loops = loops_engine(model, plan.precision, torch.device(plan.device), engine.endswith("compiled"))
     for count in plan.branches:
         about = {"graph": "replan", "branches": count, "engine": engine}
         try:
             with device_errors(engine):
-                spent = _timed(replan_call(loops, count), replan_work(model.config, works, count), plan, peaks)
+                spent = _timed(replan_call(loops, count), replan_work(model.config, works, count), plan)
         except EngineError as error:
             spent = {"not_measured": str(error)}
         yield {**about, **spent}
     loops.close()
 
 
-def _timed(call: Callable[[], object], work: Work, plan: Plan, peaks: Peaks) -> Row:
+def _timed(call: Callable[[], object], work: Work, plan: Plan) -> Row:
     device = torch.device(plan.device)
-    return figures(time_calls(call, device, plan.rounds, _WARM_UP[device.type], plan.most_s), work, peaks)
+    return figures(time_calls(call, device, plan.rounds, _WARM_UP[device.type], plan.most_s), work)
 
 
 def _inputs(graph: Graph, branches: int, device: torch.device) -> tuple[torch.Tensor, ...]:

@@ -102,15 +102,20 @@ def test_slow_work_is_timed_fewer_times_and_never_fewer_than_three() -> None:
 def test_rows_of_an_earlier_call_on_the_same_machine_are_kept(tmp_path: Path) -> None:
     """Engines are timed in several calls, each short; a call for one of them may not lose the others' rows."""
     out = tmp_path / "engines.json"
-    about = {"device": "CPU", "threads": 1}
+    about = {"device": "CPU", "threads": 1, "peaks": {"tflop_s": 2.0, "gb_s": 4.0}}
     first = open_results(out, about, ("device", "threads"))
-    row = {"size": "tiny", "graph": "text", "branches": 1, "engine": "a"}
+    row = {"size": "tiny", "graph": "text", "branches": 1, "engine": "a", "tflop_s": 1.0, "gb_s": 2.0}
     first.add({**row, "ms": 1})
     first.add({**row, "engine": "b", "ms": 2})
-    again = open_results(out, about, ("device", "threads"))
+    faster = {**about, "peaks": {"tflop_s": 4.0, "gb_s": 1.0}}
+    again = open_results(out, faster, ("device", "threads"))
     again.add({**row, "ms": 3})
     assert [one["ms"] for one in json.loads(out.read_text())["rows"]] == [3, 2]
-    other = open_results(out, {"device": "another", "threads": 1}, ("device", "threads"))
+    assert {one["share_of_peak_tflop_s"] for one in again.content["rows"]} == {0.25}, "of the highest peak seen"
+    assert {one["share_of_peak_gb_s"] for one in again.content["rows"]} == {0.5}
+    again.add({**row, "engine": "c", "tflop_s": 8.0})
+    assert again.peaks["tflop_s"] == 8.0, "no row is above the peak: a busy machine's peak was half of what it can"
+    other = open_results(out, {**about, "device": "another"}, ("device", "threads"))
     assert other.content["rows"] == []
     out.write_text("no json")
     assert open_results(out, about, ("device",)).content["rows"] == []
