@@ -12,7 +12,7 @@ from contract.space import Box, Obstacle
 from contract.station import load_station
 from robot_client.safety import guard
 from robot_client.safety.clearance import poses_of
-from robot_client.safety.guard import Judgement, judged, passed
+from robot_client.safety.guard import Judgement, judged, moved, passed
 from robot_client.safety.kinematics import tool_jacobian
 from robot_client.safety.limiter import at_rest, brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, limits_of, seeded
@@ -236,6 +236,17 @@ def test_the_tools_speed_is_judged_in_the_step_and_in_the_middle_of_both_halves_
                 assert bool(verdict.step[0, side]) == fast
                 assert bool(verdict.clips[0, side] & Clip.TOOL_SPEED) == fast
     assert seen == {0, 1, 2}
+
+
+def test_a_period_later_an_arm_is_where_its_speed_led_and_knows_its_acceleration() -> None:
+    told = Told(HOME, np.full(14, 0.2), HOME)
+    after = moved(told, np.where(JOINT_MASK, 0.5, 0.0), LIMITS)
+    np.testing.assert_allclose(after.position, HOME + np.where(JOINT_MASK, 0.005, 0.0))
+    np.testing.assert_allclose(after.acceleration, np.where(JOINT_MASK, 30.0, -20.0))
+    edge = moved(Told(LIMITS.upper, np.zeros(14), LIMITS.upper), np.full(14, 1.0), LIMITS)
+    np.testing.assert_array_equal(edge.position, LIMITS.upper)
+    edge = moved(Told(LIMITS.lower, np.zeros(14), LIMITS.lower), np.full(14, -1.0), LIMITS)
+    np.testing.assert_array_equal(edge.position, LIMITS.lower)
 
 
 def test_a_step_that_may_not_be_taken_is_taken_by_half_or_by_one_arm_or_not_at_all() -> None:
