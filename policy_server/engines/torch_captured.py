@@ -18,6 +18,7 @@ from policy_server.bundle import Bundle
 from policy_server.engines.torch_engine import checkpoint_in
 from policy_server.export.precision import DTYPES, graphs_in
 from policy_server.model.checkpoint import load_checkpoint
+from policy_server.model.config import ModelConfig
 from policy_server.model.graphs import Graph
 from policy_server.model.loops.board import make_board
 from policy_server.model.loops.fixed_graph import FixedGraph, fix_graph
@@ -25,31 +26,19 @@ from policy_server.model.loops.replan_loops import ReplanLoops
 from policy_server.model.loops.staging import Staging
 from policy_server.model.policy import VideoActionModel
 
+Fix = Callable[[Graph, int], FixedGraph]
+"""A graph on buffers for a number of branches."""
 ALONE = ("encode", "text", "decode", "video_step")
 """Graphs that a replan or an imagination runs by themselves."""
 
 
 class CapturedTorchEngine:
-    """`Engine` with `loops`; `load` reads the checkpoint that a bundle carries."""
+    """`Engine` with `loops`; `load` reads the checkpoint that a bundle carries, `captured_engine` takes a model."""
 
-    def __init__(
-        self, model: VideoActionModel, manifest: BundleManifest, device: str = "cpu", compiled: bool = False
-    ) -> None:
-        self._device = torch.device(device)
-        self._graphs: dict[str, Graph] = graphs_in(model, manifest.precision)
-        for graph in self._graphs.values():
-            graph.module.to(self._device)
-        self._wrap: Callable[[Any], Any] = partial(torch.compile, dynamic=False) if compiled else lambda call: call
-        on_card = self._device.type == "cuda"
-        self._pool = torch.cuda.graph_pool_handle() if on_card else None
-        self._staging = Staging(self._device)
+    def __init__(self, name: str, runs_on: str, graphs: Mapping[str, Graph], loops: ReplanLoops, fix: Fix) -> None:
+        self.id, self.runs_on, self.loops = name, runs_on, loops
+        self._graphs, self._fix = dict(graphs), fix
         self._fixed: dict[tuple[str, int], FixedGraph] = {}
-        self.loops = self._loops(model, manifest)
-        version, precision = torch.__version__, manifest.precision
-        self.id = f"torch-{version.split('+')[0]}-{self._device.type}/{precision}/{manifest.weights_hash[:12]}"
-        card = torch.cuda.get_device_name(self._device) if on_card else "cpu"
-        how = "loops in CUDA graphs" if on_card else "loops without captures"
-        self.runs_on = f"torch {version}, {card}, {precision}, {how}{', compiled' if compiled else ''}"
 
     @classmethod
     def load(cls, bundle: Bundle, device: str = "cuda", compiled: bool = True) -> CapturedTorchEngine:
@@ -68,7 +57,8 @@ class CapturedTorchEngine:
         torch.backends.cudnn.allow_tf32 = False  # the encoder is fp32 in every precision
         # All graphs share one `forward`; past the usual limit of 8 variants torch would run them uncompiled.
         torch._dynamo.config.recompile_limit = 64
-        engine = cls(load_checkpoint(checkpoint_in(bundle.folder)).model, bundle.manifest, device, compiled)
+        model = load_checkpoint(checkpoint_in(bundle.folder)).model
+        engine = captured_engine(model, bundle.manifest, device, compiled)
         engine.prepare()
         return engine
 
@@ -107,9 +97,7 @@ class CapturedTorchEngine:
         """The graph on buffers for so many branches, made when it is first asked for."""
         key = name, branches
         if key not in self._fixed:
-            graph = self._graph(name)
-            call = self._wrap(graph.module)
-            self._fixed[key] = fix_graph(graph, branches, self._device, call, self._staging, self._pool)
+            self._fixed[key] = self._fix(self._graph(name), branches)
         return self._fixed[key]
 
     def _graph(self, name: str) -> Graph:
@@ -117,12 +105,42 @@ class CapturedTorchEngine:
             raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
         return self._graphs[name]
 
-    def _loops(self, model: VideoActionModel, manifest: BundleManifest) -> ReplanLoops:
-        # In half precision the graphs are of a narrowed copy of the model, so its parts are taken from them.
-        backbone: Any = self._graphs["video_step"].module.owner
-        head: Any = self._graphs["context"].module.owner
-        dtype = DTYPES.get(manifest.precision, torch.float32)
-        board = make_board(model.config, head, manifest, self._device, dtype)
-        functions = (backbone.velocity, backbone.features, head.context, head.action_step)
-        wrapped = tuple(self._wrap(function) for function in functions)
-        return ReplanLoops(board, manifest, wrapped, head, self._pool)  # type: ignore[arg-type]
+
+def captured_engine(
+    model: VideoActionModel, manifest: BundleManifest, device: str = "cpu", compiled: bool = False
+) -> CapturedTorchEngine:
+    """The engine of a model, which moves to the device, in the manifest's precision; nothing is captured yet."""
+    place, on_card = torch.device(device), device == "cuda"
+    graphs = graphs_in(model, manifest.precision)
+    for graph in graphs.values():
+        graph.module.to(place)
+    wrap: Callable[[Any], Any] = partial(torch.compile, dynamic=False) if compiled else lambda call: call
+    pool = torch.cuda.graph_pool_handle() if on_card else None
+    staging = Staging(place)
+
+    def fix(graph: Graph, branches: int) -> FixedGraph:
+        return fix_graph(graph, branches, place, wrap(graph.module), staging, pool)
+
+    version, precision = torch.__version__, manifest.precision
+    card = torch.cuda.get_device_name(place) if on_card else "cpu"
+    how = "loops in CUDA graphs" if on_card else "loops without captures"
+    return CapturedTorchEngine(
+        f"torch-{version.split('+')[0]}-{device}/{precision}/{manifest.weights_hash[:12]}",
+        f"torch {version}, {card}, {precision}, {how}{', compiled' if compiled else ''}",
+        graphs,
+        _loops(graphs, model.config, manifest, wrap, pool),
+        fix,
+    )
+
+
+def _loops(
+    graphs: Mapping[str, Graph], config: ModelConfig, manifest: BundleManifest, wrap: Callable[[Any], Any], pool: Any
+) -> ReplanLoops:
+    # In half precision the graphs are of a narrowed copy of the model, so its parts are taken from them.
+    backbone: Any = graphs["video_step"].module.owner
+    head: Any = graphs["context"].module.owner
+    dtype = DTYPES.get(manifest.precision, torch.float32)
+    board = make_board(config, head, manifest, next(head.parameters()).device, dtype)
+    functions = (backbone.velocity, backbone.features, head.context, head.action_step)
+    velocity, features, context, step = (wrap(function) for function in functions)
+    return ReplanLoops(board, manifest, (velocity, features, context, step), head, pool)

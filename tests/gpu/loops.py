@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from contract.types import GuidanceScales
-from policy_server.engines.torch_captured import CapturedTorchEngine
+from policy_server.engines.torch_captured import captured_engine
 from policy_server.engines.torch_engine import TorchEngine
 from policy_server.export.manifest import manifest_of
 from policy_server.model.checkpoint import Checkpoint
@@ -43,7 +43,7 @@ def checked(config: ModelConfig, device: str, compiled: bool, every: int, rounds
     reference = Policy(manifest, TorchEngine(model, manifest.weights_hash))
     asked = questions(manifest)[::every]
     wanted = [reference.replan_forced(one.observation, scales) for one in asked for scales in SCALES]
-    engine = CapturedTorchEngine(model, manifest, device, compiled)  # moves the model: the CPU's answers are above
+    engine = captured_engine(model, manifest, device, compiled)  # moves the model: the CPU's answers are above
     begin = time.monotonic()
     engine.prepare()
     prepared_s = time.monotonic() - begin

@@ -8,7 +8,7 @@ from typing import Final
 import torch
 
 from policy_server.bench.engines.work import Work
-from policy_server.engines.torch_captured import CapturedTorchEngine
+from policy_server.engines.torch_captured import CapturedTorchEngine, captured_engine
 from policy_server.export.manifest import manifest_of
 from policy_server.export.precision import Precision
 from policy_server.model.checkpoint import Checkpoint
@@ -37,7 +37,7 @@ def loops_engine(
 ) -> CapturedTorchEngine:
     """The engine of a model whose weights are nobody's."""
     card = untrained_card(model.config, 0, "twin", "a benchmark")
-    return CapturedTorchEngine(model, manifest_of(Checkpoint(model, card), precision), device.type, compiled)
+    return captured_engine(model, manifest_of(Checkpoint(model, card), precision), device.type, compiled)
 
 
 def replan_call(engine: CapturedTorchEngine, branches: int) -> Callable[[], None]:

@@ -18,7 +18,7 @@ from contract.layout import SIZE
 from contract.manifest import BundleManifest
 from contract.types import ActionChunk, GuidanceScales, ImagineRequest, Observation
 from policy_server.engines.loading import load_engine
-from policy_server.engines.torch_captured import CapturedTorchEngine
+from policy_server.engines.torch_captured import CapturedTorchEngine, captured_engine
 from policy_server.engines.torch_engine import TorchEngine
 from policy_server.export.manifest import manifest_of
 from policy_server.model.card import PolicyCard
@@ -54,7 +54,7 @@ def made(config: ModelConfig) -> tuple[VideoActionModel, BundleManifest]:
 def pair(request: pytest.FixtureRequest) -> tuple[Policy, Policy, CapturedTorchEngine]:
     """(whole loops, step by step, the engine of the first) over one model."""
     model, manifest = made(CONFIGS[request.param])
-    engine = CapturedTorchEngine(model, manifest)
+    engine = captured_engine(model, manifest)
     return Policy(manifest, engine), Policy(manifest, TorchEngine(model, "0" * 64)), engine
 
 
@@ -141,7 +141,7 @@ def test_an_answer_given_is_not_written_over_by_the_next(pair: tuple[Policy, Pol
 def test_imagination_and_replans_share_the_buffers_of_single_graphs() -> None:
     model, manifest = made(nano())
     ours, theirs = (
-        Policy(manifest, CapturedTorchEngine(model, manifest)),
+        Policy(manifest, captured_engine(model, manifest)),
         Policy(manifest, TorchEngine(model, "0" * 64)),
     )
     asked, _, third = questions(manifest)
@@ -165,7 +165,7 @@ def test_what_is_not_finite_is_named_by_graph_and_step(spoil: str, place: str) -
     """B23: no loop goes on silently, though nobody looks between its steps."""
     model, manifest = made(nano())
     model.get_submodule(spoil).bias = torch.nn.Parameter(torch.full_like(_bias(model, spoil), float("nan")))
-    ours = Policy(manifest, CapturedTorchEngine(model, manifest))
+    ours = Policy(manifest, captured_engine(model, manifest))
     with pytest.raises(EngineError, match=place) as error:
         ours.replan_forced(questions(manifest)[0], EVERY[0])
     assert "finite" in str(error.value)
@@ -179,7 +179,7 @@ def test_half_precision_loops_are_those_of_the_half_precision_graphs() -> None:
     """What a bundle in bf16 would answer step by step, the loops answer too: latents and rows stay in float32."""
     model, manifest = made(CONFIGS["fused"])
     narrow = manifest.model_copy(update={"precision": "bf16"})
-    engine = CapturedTorchEngine(model, narrow)
+    engine = captured_engine(model, narrow)
     ours, theirs = Policy(narrow, engine), Policy(narrow, _WithoutLoops(engine))
     for asked in questions(narrow):
         assert apart(ours.replan_forced(asked, EVERY[3]), theirs.replan_forced(asked, EVERY[3])) < 2e-2
@@ -207,7 +207,7 @@ def test_the_engine_is_refused_without_a_card(tmp_path: Path) -> None:
 
 def test_errors_of_the_device_are_typed() -> None:
     model, manifest = made(nano())
-    engine = CapturedTorchEngine(model, manifest)
+    engine = captured_engine(model, manifest)
 
     def fail(*arguments: torch.Tensor) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nand more lines")
@@ -230,7 +230,7 @@ def test_prefix_rows_come_back_as_given() -> None:
     model, manifest = made(nano())
     state = np.array(manifest.state.offset, np.float32)
     prefix = rows_like(state, 3)
-    chunk = Policy(manifest, CapturedTorchEngine(model, manifest)).replan_forced(ask(manifest, prefix=prefix), EVERY[0])
+    chunk = Policy(manifest, captured_engine(model, manifest)).replan_forced(ask(manifest, prefix=prefix), EVERY[0])
     assert chunk.rows.shape == (manifest.head.horizon - 3, SIZE)
 
 
