@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from contract.types import Observation
-from training.cloning.__main__ import train_cloner
+from training.cloning.command import train_cloner
 from training.cloning.network import Cloner, Eye
 from training.cloning.policy import ClonedPolicy
 from training.run import Run
