@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PANEL_PX = 240
-"""Width of the imagined canvas beside the overview."""
+"""Width of the imagined canvas beside the overview, where nothing else is said."""
 CAPTION_PX = 36
 
 
@@ -23,9 +23,11 @@ class Film:
     Nothing here raises when the file cannot be written: `trouble` says why, and the film is given up.
     """
 
-    def __init__(self, path: Path, rate_hz: int, overview_height: int, overview_width: int) -> None:
-        self._path, self._rate_hz = path, rate_hz
-        self._size = (overview_height + CAPTION_PX, overview_width + PANEL_PX)
+    def __init__(
+        self, path: Path, rate_hz: int, overview_height: int, overview_width: int, panel_px: int = PANEL_PX
+    ) -> None:
+        self._path, self._rate_hz, self._panel_px = path, rate_hz, panel_px
+        self._size = (overview_height + CAPTION_PX, overview_width + panel_px)
         self._container: Any = None
         self._stream: Any = None
         self.frames = 0
@@ -87,12 +89,12 @@ class Film:
     def _compose(self, overview: NDArray, imagined: NDArray | None, caption: str) -> NDArray:
         height, width = (side - side % 2 for side in self._size)
         page = np.full((height, width, 3), 24, np.uint8)
-        shown = overview[: height - CAPTION_PX, : width - PANEL_PX]
+        shown = overview[: height - CAPTION_PX, : width - self._panel_px]
         page[: shown.shape[0], : shown.shape[1]] = shown
-        left = width - PANEL_PX + 8
+        left = width - self._panel_px + 8
         _letter(page, "imagined", (left, 20))
         if imagined is not None:
-            panel = _fit(imagined, PANEL_PX - 16)
+            panel = _fit(imagined, self._panel_px - 16)
             page[30 : 30 + panel.shape[0], left : left + panel.shape[1]] = panel[: height - 30]
         _letter(page, caption, (8, height - 12))
         return page

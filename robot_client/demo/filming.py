@@ -8,7 +8,7 @@ from typing import Final
 
 from numpy.typing import NDArray
 
-from robot_client.demo.film import Film
+from robot_client.demo.film import PANEL_PX, Film
 
 RATE_HZ: Final = 10
 
@@ -16,15 +16,15 @@ RATE_HZ: Final = 10
 class Filming:
     """A run without a film is still a run: nothing here raises when the file cannot be written. `say` prints a line."""
 
-    def __init__(self, path: Path, say: Callable[[str], None]) -> None:
-        self._path, self._say = path, say
+    def __init__(self, path: Path, say: Callable[[str], None], panel_px: int = PANEL_PX) -> None:
+        self._path, self._say, self._panel_px = path, say, panel_px
         self._film: Film | None = None
         self._said = ""
 
     def add(self, overview: NDArray, imagined: NDArray | None, caption: str) -> None:
-        """One picture (H, W, 3) uint8 RGB of the twin, with what the policy imagines beside it."""
+        """One picture (H, W, 3) uint8 RGB of the twin, with what the policy imagines beside it, `panel_px` wide."""
         if self._film is None:
-            self._film = Film(self._path, RATE_HZ, *overview.shape[:2])
+            self._film = Film(self._path, RATE_HZ, *overview.shape[:2], panel_px=self._panel_px)
             self._film.open()
         self._film.add(overview, imagined, caption)
         self._say_trouble(self._film.trouble)

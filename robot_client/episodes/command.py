@@ -148,7 +148,7 @@ def policy(
     Args:
         path: episode folder or .mcap file.
         server: address of a running server.
-        bundle: policy folder to serve for the time of the replay.
+        bundle: policy folder to serve for the time of the replay; default: the one in the repository.
         threads: of the engine of that server; the demo's has 1.
         tolerance_rad: largest allowed difference of any channel of any row.
         tolerance_tr: largest allowed relative difference of TR.
@@ -159,13 +159,14 @@ def policy(
     """
     from rich.console import Console
 
+    from robot_client.demo.command import default_bundle
     from robot_client.episodes.policy_command import PolicyReplaySettings, run_policy_replay
     from robot_client.episodes.policy_report import Tolerance
 
     settings = PolicyReplaySettings(
         path=path,
         server=server,
-        bundle=bundle,
+        bundle=bundle if server or bundle else default_bundle(),
         threads=threads,
         tolerance=Tolerance(tolerance_rad, tolerance_tr),
         guidance=guidance,

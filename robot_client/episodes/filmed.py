@@ -20,13 +20,15 @@ from robot_client.newest import Newest, Unfit
 HEIGHT_PX: Final = 360
 """Of the first camera; the others lie beside each other below it, half as high."""
 WIDTH_PX: Final = 480
+IMAGINED_PX: Final = 480
+"""As wide as what was seen, so that the two can be compared."""
 _MAX_AGE_NS: Final = 2 * NS_PER_S
 """An older picture is not shown as the present."""
 
 
 def film_episode(source: EpisodeSource, imagined: ImaginedReel, path: Path, say: Callable[[str], None]) -> bool:
     """Whether there is a film; none without cameras. One picture in memory at a time."""
-    filming, filmed = Filming(path, say), False
+    filming, filmed = Filming(path, say, IMAGINED_PX), False
     for overview, stamp_ns, caption in _overviews(source):
         filming.add(overview, imagined.at(stamp_ns), caption)
         filmed = True

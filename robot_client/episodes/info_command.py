@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
 from robot_client.episodes.formats.choose import episodes_at
 from robot_client.episodes.info import EpisodeInfo, info_of_source
+
+_WIDTH: Final = 120
+"""Of a table that goes into a file: wide enough for every topic."""
 
 
 def run_info(path: Path, console: Console) -> int:
@@ -32,8 +36,11 @@ def _table(found: EpisodeInfo, console: Console) -> None:
     table = Table("topic" if found.layout == "rosbag2" else "entries", "type", "messages")
     for name, count in sorted(found.counts.items()):
         table.add_row(name, found.types[name], str(count))
+    console = console if console.is_terminal else Console(file=console.file, markup=False, width=_WIDTH)
     console.print(table)
     for name, value in found.facts.items():
+        if not value:
+            continue
         console.print(f"{name}: {value}", highlight=False, markup=False, soft_wrap=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from robot_client.clock import NS_PER_S
 from robot_client.episodes.reader import BagReader
 from robot_client.episodes.topic_bag import TOPICS
@@ -20,6 +22,17 @@ def missing_lines(reader: BagReader, closing: dict[str, str]) -> tuple[str, ...]
     if ours and not closing:
         lines.append("the closing record: the recorder was ended before it could close the episode")
     if closing.get("complete") == "false":
-        said = {key: closing.get(key) for key in ("trouble", "lost", "lost_before_the_recorder", "missing")}
-        lines.append("; ".join(f"{key}: {value}" for key, value in said.items() if value and value != "{}"))
+        said = {key: closing.get(key) for key in ("trouble", "lost", "lost_before_the_recorder")}
+        named = [f"{key}: {value}" for key, value in said.items() if value and value != "{}"]
+        named = ["; ".join(named), *_of_its_source(closing.get("missing", ""))]
+        lines += [line for line in named if line] or ["something: its closing record does not say what"]
     return tuple(lines)
+
+
+def _of_its_source(text: str) -> list[str]:
+    """Lines that a recovered, cut, imported or exported episode has of the one it was made of."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return [text] if text else []
+    return [str(line) for line in found] if isinstance(found, list) else [text]

@@ -39,9 +39,8 @@ class PolicyReplaySettings:
     def check(self) -> None:
         """Raises `ConfigurationError` when there is no policy or nowhere to accept to."""
         if bool(self.server) == (self.bundle is not None):
-            raise ConfigurationError(
-                "policy", expected="--server or --bundle", got="both or neither", remedy="give one"
-            )
+            got = "both" if self.server else "neither"
+            raise ConfigurationError("policy", expected="--server or --bundle", got=got, remedy="give one")
         if self.accepts and self.references is None:
             raise ConfigurationError("--accept", expected="--references FILE to write", got="none", remedy="name it")
 

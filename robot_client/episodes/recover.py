@@ -6,7 +6,9 @@ import dataclasses
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
 from contract.errors import EpisodeError
 from robot_client.clock import NS_PER_S
@@ -20,6 +22,8 @@ from robot_client.episodes.missing import missing_lines
 from robot_client.episodes.raw_message import RawMessage
 from robot_client.episodes.reader import BagReader
 from robot_client.episodes.shown_from import ShownFrom
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +78,16 @@ def _recover_bag(source: Path, out: Path) -> Saved:
 
 def _cut_bag(source: Path, out: Path, start_s: float, end_s: float) -> Saved:
     reader, copy = BagReader(source), BagCopy(out)
+    found = _some(_piece_of(reader, start_s, end_s), source, start_s, end_s)
     copy.open()
     messages, first_ns, last_ns = 0, 0, 0
-    for message in _piece_of(reader, start_s, end_s):
+    for message in found:
         copy.add(message)
         first_ns = message.log_ns if not messages else first_ns
         messages, last_ns = messages + 1, message.log_ns
     closing = reader.notes.get(CLOSING, {})
     copy.notes(reader.notes)
-    missing = missing_lines(reader, closing) if messages else ("everything: nothing lies in this piece",)
+    missing = missing_lines(reader, closing)
     saved = Saved(messages, (last_ns - first_ns) / NS_PER_S, missing, not missing)
     copy.close(_closing(saved, source, "cut_from"))
     return saved
@@ -107,9 +112,25 @@ def _piece_of(reader: BagReader, start_s: float, end_s: float) -> Iterator[RawMe
 
 def _other(source: EpisodeSource, out: Path, how: str, start_s: float, end_s: float) -> Saved:
     """Of another layout: its entries as an episode of ours."""
-    writer = write_episode(source, piece(source, start_s, end_s), out, how)
-    missing = source.missing if writer.entries else ("everything: nothing lies in this piece",)
+    entries = piece(source, start_s, end_s)
+    if how == "cut_from":
+        entries = _some(entries, source.path, start_s, end_s)
+    writer = write_episode(source, entries, out, how)
+    missing = source.missing if writer.entries else ("everything: nothing was there",)
     return Saved(writer.entries, writer.seconds, missing, not missing)
+
+
+def _some(found: Iterator[Item], source: Path, start_s: float, end_s: float) -> Iterator[Item]:
+    """The same, looked at before anything is made for it. Raises `EpisodeError` when it is empty."""
+    first = next(found, None)
+    if first is None:
+        raise EpisodeError(
+            f"{source} from {start_s:g} to {end_s:g} s",
+            expected="messages",
+            got="none",
+            remedy="yam-robot episode info says how long it is",
+        )
+    return chain([first], found)
 
 
 def _closing(saved: Saved, source: Path, how: str) -> dict[str, str]:

@@ -14,6 +14,9 @@ import pytest
 from mcap.reader import make_reader
 
 from contract.errors import EpisodeError
+from robot_client.episodes import ros_messages as ros
+from robot_client.episodes.copy import BagCopy
+from robot_client.episodes.entry_writer import message_of
 from robot_client.episodes.folder import data_file
 from robot_client.episodes.info import info_of
 from robot_client.episodes.mcap_scan import McapScan
@@ -200,3 +203,27 @@ def test_a_piece_is_cut_out(whole: Path, tmp_path: Path) -> None:
     assert found.complete and found.messages == saved.messages
     assert 199 <= found.counts["/loop/tick"] <= 201
     assert found.facts["station"] == "twin"
+
+
+def test_a_piece_with_nothing_in_it_is_refused_and_leaves_no_folder(whole: Path, tmp_path: Path) -> None:
+    """It was said to be saved: an episode of no messages, marked incomplete."""
+    with pytest.raises(EpisodeError, match=r"from 500 to inf s.*none.*info"):
+        cut(whole, tmp_path / "piece", 500.0, float("inf"))
+    assert not (tmp_path / "piece").exists()
+
+
+def test_what_a_copy_lacks_of_its_source_is_told_line_by_line(whole: Path, tmp_path: Path) -> None:
+    """It was one line: a list as JSON behind `missing:`."""
+    data = data_file(whole).read_bytes()
+    broken = damaged(whole, tmp_path / "broken", data[: len(data) * 2 // 3])
+    saved = recover(broken, tmp_path / "saved")
+    assert len(saved.missing) > 1
+    assert info_of(tmp_path / "saved").missing == saved.missing
+
+
+def test_a_closing_record_that_says_incomplete_and_not_why_is_believed(tmp_path: Path) -> None:
+    copy = BagCopy(tmp_path / "episode_000000")
+    copy.open()
+    copy.add(message_of("/mode", 0, 1, ros.text("{}")))
+    copy.close({"complete": "false"})
+    assert info_of(tmp_path / "episode_000000").missing == ("something: its closing record does not say what",)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from contract.errors import EpisodeError
-from robot_client.demo.film import CAPTION_PX, PANEL_PX
-from robot_client.episodes.filmed import HEIGHT_PX, WIDTH_PX, composed
+from robot_client.demo.film import CAPTION_PX
+from robot_client.episodes.filmed import HEIGHT_PX, IMAGINED_PX, WIDTH_PX, composed
 from robot_client.episodes.imagined import ImaginedReel
 from robot_client.episodes.policy_page import write_policy_page
 from robot_client.episodes.policy_replay import Compared
@@ -47,7 +47,7 @@ def test_the_film_shows_both_at_the_same_time(reported: Path) -> None:
     """Left the cameras (their shade counts frames), right the imagined frame (shades of 40) for that very time."""
     with av.open(str(reported / "report.mp4")) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-    assert 28 <= len(frames) <= 31 and frames[0].shape == (HEIGHT_PX * 3 // 2 + CAPTION_PX, WIDTH_PX + PANEL_PX, 3)
+    assert 28 <= len(frames) <= 31 and frames[0].shape == (HEIGHT_PX * 3 // 2 + CAPTION_PX, WIDTH_PX + IMAGINED_PX, 3)
     shades = [frame[100:200, 100:200].mean() for frame in frames]
     per_frame = STATION.cameras[0].rate_hz / 10
     np.testing.assert_allclose(np.array(shades) - shades[0], per_frame * np.arange(len(shades)), atol=3)
