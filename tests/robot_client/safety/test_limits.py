@@ -9,7 +9,7 @@ import pytest
 
 from contract.layout import pack
 from contract.station import Safety, load_station
-from robot_client.safety.limits import UNLIMITED_JERK, Clip, Told, Verdict, limits_of, seeded
+from robot_client.safety.limits import SPACE_CLIPS, UNLIMITED_JERK, Clip, Told, Verdict, limits_of, seeded
 from robot_client.safety.space import FREE
 
 SAFETY = load_station("twin").safety
@@ -34,6 +34,7 @@ def test_every_reason_has_the_bit_that_episodes_carry() -> None:
         "TABLE": 512,
         "JERK": 1024,
     }
+    assert int(SPACE_CLIPS) == 128 + 256 + 512
 
 
 def test_each_limit_is_the_stations_own_of_its_arm_and_channel() -> None:
