@@ -35,6 +35,8 @@ class Sighting:
 class AnotherBoardError(ConfigurationError):
     """Markers are there, and the board as described is not."""
 
+    code = "another_board"
+
 
 def find(board: Board, picture: NDArray[np.uint8]) -> Sighting:
     """Corners of the board in an RGB or grey picture, none if it is not there.
