@@ -24,7 +24,8 @@ class Filming:
     def add(self, overview: NDArray, imagined: NDArray | None, caption: str) -> None:
         """One picture (H, W, 3) uint8 RGB of the twin, with what the policy imagines beside it, `panel_px` wide."""
         if self._film is None:
-            self._film = Film(self._path, RATE_HZ, *overview.shape[:2], panel_px=self._panel_px)
+            height, width = overview.shape[:2]
+            self._film = Film(self._path, RATE_HZ, height, width, self._panel_px)
             self._film.open()
         self._film.add(overview, imagined, caption)
         self._say_trouble(self._film.trouble)
