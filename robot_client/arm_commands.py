@@ -13,6 +13,8 @@ from contract.errors import RigError
 from contract.layout import Arm
 from contract.station import load_station
 from robot_client.commands import app
+from robot_client.holder.client import ArmClient
+from robot_client.holder.messages import Hold
 from robot_client.rigs.base import Stop
 
 __all__ = ["app"]
@@ -117,14 +119,24 @@ def _stop(station: str, run_dir: str, chosen: tuple[Arm, ...], how: Stop, confir
     confirmed = how is not Stop.HOLD and _confirmed(how, confirm)
     seen = {arm: client for arm, client in clients(load_station(station), run_dir).items() if arm in chosen}
     for client in seen.values():
-        client.stop(how, confirmed)
+        try:
+            client.stop(how, confirmed)
+        except RigError:
+            if how is not Stop.HOLD:
+                raise
+            client.interfere()  # another program drives the arm; anybody may stop that
     end = time.monotonic() + _SETTLE_S
-    while time.monotonic() < end and any(client.state()[0].order < client.order for client in seen.values()):
+    while time.monotonic() < end and any(_unheard(client, how) for client in seen.values()):
         time.sleep(_POLL_S)
     for arm, client in seen.items():
         state, _ = client.state()
         print(f"{arm} arm: {state.hold.value}: {state.reason}")
         client.close()
+
+
+def _unheard(client: ArmClient, how: Stop) -> bool:
+    state, _ = client.state()
+    return state.order < client.order or (how is Stop.HOLD and state.hold is Hold.FOLLOWING)
 
 
 def _confirmed(how: Stop, confirm: str) -> bool:

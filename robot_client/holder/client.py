@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from contract.errors import RigError
 from robot_client.clock import NS_PER_MS, Clock
 from robot_client.holder.claim import Claim, claim, owner
-from robot_client.holder.messages import ORDER_BYTES, ArmState, Hold, Order, mail, pack_order, unpack_state
+from robot_client.holder.messages import (
+    ASKER_BYTES,
+    ORDER_BYTES,
+    ArmState,
+    Hold,
+    Order,
+    mail,
+    pack_asker,
+    pack_order,
+    unpack_state,
+)
 from robot_client.holder.places import client_claim
 from robot_client.mailbox import MailboxReader, MailboxWriter, open_writer
 from robot_client.rigs.base import Stop
@@ -67,6 +77,13 @@ class ArmClient:
         state, _ = self.state()
         self._send(Order(how, state.positions, os.getpid(), self._seen_holds or 0, confirmed))
 
+    def interfere(self) -> None:
+        """Ask for a hold against the will of the arm's client, as anybody may. It must see that before it goes on."""
+        self.state()
+        mailbox = open_writer(mail(self._folder, self.arm, "hold"), ASKER_BYTES)
+        mailbox.put(pack_asker(os.getpid()), self._clock.now_ns())
+        mailbox.close()
+
     def close(self) -> None:
         """Give the arm up; its holder keeps it where it is."""
         self._states.close()
@@ -81,7 +98,8 @@ class ArmClient:
         """Become the arm's one client. Raises `RigError` naming the process that is."""
         if self._orders is None:
             remedy = "end that process, or let it go on; an arm has one client"
-            self._claim = claim(client_claim(self._folder, self.arm), f"client of the {self.arm} arm", remedy)
+            path, what = client_claim(self._folder, self.arm), f"client of the {self.arm} arm"
+            self._claim = self._claim or claim(path, what, remedy)  # kept from a try that found no room
             self._orders = open_writer(mail(self._folder, self.arm, "order"), ORDER_BYTES)
 
     def _send(self, order: Order) -> None:

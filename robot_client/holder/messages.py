@@ -2,6 +2,7 @@
 
 state   holder -> anybody   stamp = when the feedback came in
 order   client -> holder    stamp = when it was given; a new sequence number is the client's heartbeat
+hold    anybody -> holder   a process id: hold the arm, whoever its client is
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _VECTORS: Final = 6
 STATE_BYTES: Final = _HEAD.size + _VECTORS * ARM_SIZE * 8 + _TEXT_BYTES
 _ORDER: Final = struct.Struct("<2QB?")
 ORDER_BYTES: Final = _ORDER.size + ARM_SIZE * 8
+_ASKER: Final = struct.Struct("<Q")
+ASKER_BYTES: Final = _ASKER.size
 _KINDS: Final[tuple[Stop | None, ...]] = (None, Stop.HOLD, Stop.RELAX, Stop.POWER_OFF)
 
 
@@ -96,7 +99,7 @@ class Order:
 
 
 def mail(run_dir: Path, arm: str, topic: str) -> Path:
-    """File of one arm's mailbox: topic "state" or "order"."""
+    """File of one arm's mailbox: topic "state", "order" or "hold"."""
     return run_dir / f"{arm}.{topic}.mail"
 
 
@@ -160,6 +163,17 @@ def unpack_order(letter: Letter) -> Order:
         raise RigError("kind of order", expected=f"below {len(_KINDS)}", got=kind)
     target = np.frombuffer(letter.payload, "<f8", ARM_SIZE, _ORDER.size).astype(np.float64)
     return Order(_KINDS[kind], target, client, seen, confirmed)
+
+
+def pack_asker(process: int) -> bytes:
+    """Who asks for a hold."""
+    return _ASKER.pack(process)
+
+
+def unpack_asker(letter: Letter) -> int:
+    """The process of a letter; `RigError` when the bytes are something else."""
+    _check("hold", letter, ASKER_BYTES)
+    return int(_ASKER.unpack(letter.payload)[0])
 
 
 def _check(what: str, letter: Letter, expected: int) -> None:

@@ -63,6 +63,8 @@ class HolderProcess:
         """One period: newest order, one look at the arm, one state out."""
         self._aside()
         self._mend(self._clock.now_ns())
+        if asker := self._post.asker():
+            self._keeper.interfere(f"process {asker} asked for a hold")
         letter = self._post.order()
         if letter is not None:
             self._keeper.take(unpack_order(letter), letter.sequence)

@@ -112,8 +112,16 @@ class YamRig:
         confirmed, self._confirmed = self._confirmed, False
         if how is not Stop.HOLD and not confirmed:
             raise RigError(f"{how.value} of the arms", expected="a person's confirmation", got="none")
+        failures = []
         for client in self._clients.values():
-            client.stop(how, confirmed)
+            try:
+                client.stop(how, confirmed)
+            except RigError as error:
+                if how is not Stop.HOLD:
+                    raise
+                failures.append(error)  # the other arm is told to hold all the same
+        if failures:
+            raise failures[0]
 
     def alarm(self) -> str:
         """Warm motors and long holds, as the holders see them."""

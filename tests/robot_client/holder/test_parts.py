@@ -17,7 +17,10 @@ from i2rt.robots.utils import JointMapper
 from contract.arms import NOMINAL_TRAVEL_RAD
 from contract.errors import RigError, StationError
 from contract.station import load_station
+from robot_client.clock import NS_PER_S, FakeClock
+from robot_client.holder import client as client_module
 from robot_client.holder.claim import claim, owner
+from robot_client.holder.client import ArmClient
 from robot_client.holder.gripper import TURN_RAD, Gripper, checked_gripper
 from robot_client.holder.messages import (
     ORDER_BYTES,
@@ -33,6 +36,7 @@ from robot_client.holder.messages import (
 from robot_client.holder.motor_errors import in_words
 from robot_client.mailbox_file import Letter
 from robot_client.rigs.base import Stop
+from robot_client.rigs.yam import YamRig
 from robot_client.rigs.yam_preflight import driver_motors
 
 EXAMPLE = Path(__file__).parents[3] / "calibration/stations/yam_example.toml"
@@ -171,6 +175,39 @@ def test_who_comes_second_is_told_the_process_that_came_first(tmp_path: Path) ->
         first.wait(10)
     assert owner(path) == 0
     claim(path, "client of the left arm", "wait").release()
+
+
+def test_a_hold_of_both_arms_reaches_the_second_one_although_the_first_one_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = YamRig(load_station("yam_example"), tmp_path, FakeClock(NS_PER_S))
+    asked: list[str] = []
+
+    def stop(self: ArmClient, how: Stop, confirmed: bool) -> None:
+        asked.append(f"{self.arm} {how.value}")
+        if self.arm == "left":
+            raise RigError("left arm", expected="a holder process", got="none")
+
+    monkeypatch.setattr(ArmClient, "stop", stop)
+    with pytest.raises(RigError, match="left arm"):
+        rig.stop(Stop.HOLD)
+    assert asked == ["left hold", "right hold"]
+
+
+def test_a_client_that_found_no_room_for_its_orders_is_not_refused_by_itself_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, capacity_bytes: int) -> None:
+        raise RigError(f"mailbox {path}", expected="memory", got="No space left on device")
+
+    monkeypatch.setattr(client_module, "open_writer", full)
+    client = ArmClient(tmp_path, "left", tmp_path / "can_left.bus", FakeClock(NS_PER_S))
+    with pytest.raises(RigError, match="No space"):
+        client.take()
+    monkeypatch.undo()
+    client.take()
+    client.close()
+    assert owner(tmp_path / "left.client") == 0
 
 
 def test_the_rig_of_real_arms_loads_no_driver_and_no_can_library() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from contract.errors import RigError
+from robot_client import arm_commands
 from robot_client.holder import start
 from robot_client.holder.claim import owner
 from robot_client.holder.messages import Hold
@@ -128,6 +129,25 @@ def test_a_holder_keeps_a_raised_arm_through_the_death_of_its_client_and_every_s
     assert until(lambda: state_of(client).client == os.getpid())
     assert arms.start(("left",))["left"].adopted
     client.close()
+
+
+def test_anybody_may_hold_arms_that_another_program_drives(
+    arms: EmulatedStation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """B14's kind: the way to stop an arm was through its client, or to kill that. The client's targets count no more
+    until it has seen that it was held."""
+    arms.start()
+    left = arms.client("left")
+    with client_process(arms) as driver:
+        assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
+        arm_commands.arms("hold", str(arms.path), "left", str(arms.run_dir))
+        assert f"left arm: holding: process {os.getpid()} asked for a hold" in capsys.readouterr().out
+        orders = state_of(left).order
+        assert until(lambda: state_of(left).order > orders + 20), "its client goes on ordering"
+        assert is_holding(left) and driver.poll() is None
+        with pytest.raises(RigError, match=f"process {driver.pid}"):
+            arm_commands.arms("relax", str(arms.path), "left", str(arms.run_dir), confirm="supported")
+    left.close()
 
 
 def test_a_stalled_client_is_held_and_its_rig_says_so_once(arms: EmulatedStation) -> None:
