@@ -154,3 +154,29 @@ def test_what_the_system_refuses_is_one_line(
     assert cli.main() == 2
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and "x.npy" in lines[0] and said in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--note"], "yam-train publish makes one"),
+        (["--per-pair", "0"], "at least one"),
+        (["--futures", "hidden"], "kept, masked"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_said_before_anything_is_tried(
+    arguments: list[str],
+    said: str,
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Notes for a checkpoint, which has no manifest, were refused after the last trial."""
+    start = train(run, tmp_path / "run", "test", lambda line: None, stop_at=1)
+    line = ["yam-train", "evaluate", str(start), "--out", str(tmp_path / "out"), *arguments]
+    monkeypatch.setattr(sys, "argv", line)
+    assert cli.main() == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and said in lines[0]
+    assert not (tmp_path / "out").exists()

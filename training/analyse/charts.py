@@ -26,6 +26,17 @@ class Mark:
     tone: str = "blue"
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One point of a scatter, with the ends of its whisker."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    label: str
+
+
 def intervals(marks: Sequence[Mark], low: float, high: float, ticks: Sequence[float], unit: str = "") -> str:
     """Dots with whiskers, one line each; the axis runs from `low` to `high`."""
     height = _TOP_PX + _LINE_PX * len(marks) + 24
@@ -37,14 +48,16 @@ def intervals(marks: Sequence[Mark], low: float, high: float, ticks: Sequence[fl
     return f'<svg viewBox="0 0 {_WIDTH_PX} {height}" role="img">{"".join(parts)}</svg>'
 
 
-def scatter(points: Sequence[tuple[float, float, str]], x_label: str, y_label: str) -> str:
-    """Labelled points with axes fitted to them."""
-    spans = [_span([point[axis] for point in points]) for axis in (0, 1)]
+def scatter(points: Sequence[Point], x_label: str, y_label: str) -> str:
+    """Labelled points, each with a whisker up and down, on axes fitted to them."""
+    spans = _span([one.x for one in points]), _span([end for one in points for end in (one.low, one.high)])
     parts = ['<rect x="70" y="10" width="600" height="280" class="frame"/>']
-    for x, y, label in points:
-        across, down = 70 + 600 * _share(x, spans[0]), 290 - 280 * _share(y, spans[1])
+    for one in points:
+        across = 70 + 600 * _share(one.x, spans[0])
+        low, high, down = (290 - 280 * _share(y, spans[1]) for y in (one.low, one.high, one.y))
+        parts.append(f'<line x1="{across:.1f}" x2="{across:.1f}" y1="{low:.1f}" y2="{high:.1f}" class="blue bar"/>')
         parts.append(f'<circle cx="{across:.1f}" cy="{down:.1f}" r="5" class="blue dot"/>')
-        parts.append(_text(across + 9, down + 4, label, "small"))
+        parts.append(_text(across, high - 6, one.label, "small middle"))
     for (low, high), place in zip(spans, ("x", "y"), strict=True):
         for tick in (low, (low + high) / 2, high):
             share = _share(tick, (low, high))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from contract.errors import ConfigurationError
+from policy_server.bundle import MANIFEST_NAME
 from training.evaluate.about import describe
 from training.evaluate.evaluation import Evaluation
 from training.evaluate.rotation import require_rotation
@@ -26,6 +28,13 @@ def evaluate_bundle(
     """Outcomes by method, `note` and `calibrating` write into the bundle; see `yam-train evaluate --help`."""
     methods = wanted.methods()
     chosen = wanted.trials()
+    if (note or calibrating) and not (bundle / MANIFEST_NAME).is_file():
+        raise ConfigurationError(
+            f"{bundle}",
+            expected="a bundle, when something is to be noted in it",
+            got="none",
+            remedy="yam-train publish makes one of a checkpoint",
+        )
     subject = open_subject(bundle)
     require_rotation(subject.manifest.provenance, wanted.rotation)
     evaluation = Evaluation(subject, wanted.rotation, say)

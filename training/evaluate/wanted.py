@@ -58,13 +58,16 @@ class Wanted:
         return plain + [Method("kept", mode, w, self.client) for mode in modes if mode != "off" for w in strengths]
 
     def trials(self) -> list[Trial]:
-        """The layouts of both splits. Raises `ConfigurationError` for other names."""
+        """The layouts of both splits. Raises `ConfigurationError` for other names, and when there would be none."""
         counts = {"id": self.per_pair, "ood": self.per_pair if self.ood_per_pair is None else self.ood_per_pair}
-        return [
+        chosen = [
             trial
             for split in self.known_splits()
             for trial in trials(self.rotation, counts[split], self.first_seed, (split,))
         ]
+        if not chosen:
+            raise ConfigurationError("layouts", expected="at least one", got=0, remedy="give --per-pair and --splits")
+        return chosen
 
     def known_splits(self) -> tuple[Split, ...]:
         """Raises `ConfigurationError` for other names."""

@@ -27,7 +27,17 @@ def section(lines: Sequence[Imagined]) -> Section:
             "picture alone.",
             soft=True,
         )
-    return Section(TITLE, "measured", f"On held-out pairs the right pair is imagined in {_right(held)}.", body)
+    answer = f"On held-out pairs the right pair is imagined in {_right(held)}.{_not_followed(held)}"
+    return Section(TITLE, "measured", answer, body)
+
+
+def _not_followed(held: Sequence[Imagined]) -> str:
+    """The gap between video and action: failures although the right thing was imagined."""
+    failed = [one for one in held if not one.executed_right and one.imagined_right is not None]
+    if not failed:
+        return ""
+    right = sum(bool(one.imagined_right) for one in failed)
+    return f" In {right} of {len(failed)} failures that could be judged it was right: there the arms did not follow."
 
 
 def _right(lines: Sequence[Imagined]) -> str:

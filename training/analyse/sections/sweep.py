@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from training.analyse.charts import scatter
+from training.analyse.charts import Point, scatter
 from training.analyse.outcomes import Results
-from training.analyse.section import Section, paragraph, rate_text, span_text, table
+from training.analyse.section import Section, paragraph, rate_text, resolved, span_text, table
 
 
 def section(found: dict[str, Any], results: Results) -> Section:
@@ -19,26 +19,34 @@ def section(found: dict[str, Any], results: Results) -> Section:
             f"At least {told['wanted_points']} designs (adaptation x sigma x horizon) are wanted; none was evaluated."
         )
         return Section("Temporal Ratio against the ID-OOD gap", "not run", "Not run.", body)
-    marks = [(one["tr"], one["gap"], _name(one)) for one in whole]
+    marks = [Point(one["tr"], one["gap"], *one["gap_interval"], str(n)) for n, one in enumerate(whole, 1)]
     chart = scatter(marks, "mean TR on seen pairs", "ID - OOD success") if len(whole) > 1 else ""
     rows = [
         (
+            number,
             _name(one),
             f"{one['tr']:.3f}",
             rate_text(one["id"]),
             rate_text(one["ood"]),
             f"{100 * one['gap']:+.1f} ({100 * one['gap_interval'][0]:+.0f} to {100 * one['gap_interval'][1]:+.0f})",
         )
-        for one in whole
+        for number, one in enumerate(whole, 1)
     ]
     enough = told["value"] is not None and len(whole) >= told["wanted_points"]
-    answer = f"Spearman {span_text(told)} over {len(whole)} designs." if told["value"] is not None else told["reason"]
+    answer = _answer(told, len(whole)) if told["value"] is not None else told["reason"]
     return Section(
         "Temporal Ratio against the ID-OOD gap",
         "measured" if enough else "partly",
         answer,
-        chart + table(("design", "TR", "seen", "held-out", "gap, points"), rows) + _note(),
+        chart + table(("", "design", "TR", "seen", "held-out", "gap, points"), rows) + _note(),
     )
+
+
+def _answer(told: dict[str, Any], designs: int) -> str:
+    found = f"Spearman {span_text(told)} over {designs} designs"
+    if not resolved(told):
+        return f"{found}: no correlation is shown, and the paper's negative one is not ruled out."
+    return f"{found}: as in the paper." if told["value"] < 0 else f"{found}: the opposite of the paper's."
 
 
 def _note() -> str:
