@@ -62,3 +62,31 @@ def test_the_gap_is_measured_between_the_nearest_points_along_the_direction() ->
     assert gap_along(np.array([1.0, 0, 0]), a, b) == pytest.approx(2.0)
     assert gap_along(np.array([-1.0, 0, 0]), a, b) == pytest.approx(-7.0)
     assert gap_along(np.array([0.0, 1, 0]), a, b) == pytest.approx(-10.0)
+
+
+@pytest.mark.parametrize(("long_m", "short_m", "apart_m"), [(2e-4, 2e-4, 1e-4), (1.0, 1e-3, 1e-3), (1e-3, 1.0, 1e-3)])
+def test_lines_that_cross_aslant_are_nearest_where_they_cross_however_short_they_are(
+    long_m: float, short_m: float, apart_m: float
+) -> None:
+    a = np.array([[-0.5, 0, 0], [0.5, 0, 0]]) * long_m
+    b = np.array([[-0.5, -0.5, 0], [0.5, 0.5, 0]]) * short_m / 2**0.5 + [0, 0, apart_m]
+    np.testing.assert_allclose(between(a, b), [0, 0, apart_m], atol=1e-3 * apart_m)
+
+
+def test_parallel_lines_in_any_direction_are_as_far_apart_as_they_are() -> None:
+    """Rounding makes them a little skew, and the place where such lines cross is nowhere."""
+    random = np.random.default_rng(2)
+    for _ in range(200):
+        direction, beside = np.linalg.qr(random.normal(size=(3, 3)))[0][:2]
+        start, length = random.uniform(-1, 1), random.uniform(0.2, 2.0)
+        a = random.normal(size=3) + np.outer([0.0, 1.0], direction)
+        b = a[0] + 0.3 * beside + np.outer([start, start + length], direction)
+        gap = max(0.0, start - 1.0, -start - length)
+        assert np.linalg.norm(between(a, b)) == pytest.approx(np.hypot(0.3, gap), abs=1e-6)
+
+
+def test_gaps_of_many_are_each_their_own() -> None:
+    random = np.random.default_rng(3)
+    a, b, direction = random.normal(size=(5, 4, 3)), random.normal(size=(5, 4, 3)), random.normal(size=(5, 3))
+    singles = [gap_along(*each) for each in zip(direction, a, b, strict=True)]
+    np.testing.assert_allclose(gap_along(direction, a, b), singles)

@@ -105,6 +105,18 @@ def test_the_way_to_rest_of_an_arm_outside_its_limits_ends_where_it_is() -> None
     assert (way_to_rest(_moving(np.where(JOINT_MASK, 1.0, 0.0), below), LIMITS)[0][JOINT_MASK] > 0.0).all()
 
 
+def test_many_arms_stop_each_for_itself() -> None:
+    random = np.random.default_rng(6)
+    velocity = random.uniform(-1, 1, (5, 14)) * LIMITS.speed
+    position = random.uniform(LIMITS.lower, LIMITS.upper, (5, 14))
+    np.testing.assert_array_equal(braking_periods(velocity, LIMITS), [braking_periods(v, LIMITS) for v in velocity])
+    together = way_to_rest(_moving(velocity, position), LIMITS)
+    singles = [way_to_rest(_moving(v, p), LIMITS) for v, p in zip(velocity, position, strict=True)]
+    for array, alone in zip(together, zip(*singles, strict=True), strict=True):
+        np.testing.assert_array_equal(array, alone)
+    assert together[1].any()
+
+
 def test_joints_that_cancelled_each_other_do_not_swing_the_tool_while_they_brake() -> None:
     """Each braking as hard as it can, joints of different speed let the tool swing on its way to rest."""
     position = load_station("twin").poses.home.vector()

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contract.layout import ARMS, JOINT_MASK, joints_of
+from contract.layout import ARMS, GRIPPER_MASK, JOINT_MASK, joints_of, joints_of_both, per_arm
 from contract.station import load_station
 from robot_client.i2rt_paths import station_mjcf
+from robot_client.safety.interval import Interval
 from robot_client.safety.kinematics import tool_jacobian
 from robot_client.safety.limiter import limit
 from robot_client.safety.limits import Clip, Limits, limits_of, seeded
+from robot_client.safety.tool_speed import slowed
 
 STATION = load_station("twin")
 PERIOD_S = 0.01
@@ -80,6 +82,52 @@ def test_no_course_moves_a_tool_faster_than_allowed(seed: int) -> None:
             fastest = max(fastest, float(np.linalg.norm(way, axis=-1).max()) / PERIOD_S)
     assert fastest <= LIMIT_M_S
     assert fastest > 0.8 * LIMIT_M_S and slowed > 20
+
+
+def _many(seed: int, stop_share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Jacobians, stop, wanted, told and mask of 300 pairs of arms whose tools want 0 to 0.5 m/s."""
+    random = np.random.default_rng(seed)
+    position = random.uniform(LIMITS.lower, LIMITS.upper, (300, 14))
+    jacobian = np.stack([tool_jacobian(joints_of(position, arm))[1] for arm in ARMS], axis=1)
+    wanted = random.uniform(-1, 1, (300, 14)) * random.uniform(0.0, 1.0, (300, 1))
+    stop = stop_share * wanted + 0.02 * random.normal(size=(300, 14)) * (stop_share > 0.0)
+    wide = Interval(np.full(14, -9.0), np.full(14, 9.0))
+    return jacobian, stop, wanted, *slowed(jacobian, stop, wanted, wide, LIMIT_M_S)
+
+
+def _speeds(jacobian: np.ndarray, speed: np.ndarray) -> np.ndarray:
+    return np.linalg.norm((jacobian @ joints_of_both(speed)[..., None])[..., 0], axis=-1)
+
+
+@pytest.mark.parametrize("stop_share", [0.0, 0.3])
+def test_an_arm_is_slowed_as_a_whole_to_just_below_the_limit_and_only_if_it_is_too_fast(stop_share: float) -> None:
+    jacobian, stop, wanted, told, mask = _many(1, stop_share)
+    limit_m_s = 0.97 * LIMIT_M_S
+    before, after, at_stop = (_speeds(jacobian, speed) for speed in (wanted, told, stop))
+    fast = before > limit_m_s
+    assert fast.any() and not fast.all() and (fast[:, 0] != fast[:, 1]).any()
+    np.testing.assert_array_equal(mask, per_arm(fast))
+    np.testing.assert_array_equal(told[~mask], wanted[~mask])
+    np.testing.assert_array_equal(told[:, GRIPPER_MASK], wanted[:, GRIPPER_MASK])
+    can = fast & (at_stop < limit_m_s)
+    np.testing.assert_allclose(after[can], limit_m_s, rtol=1e-9)
+    way, gone = joints_of_both(wanted - stop), joints_of_both(told - stop)
+    share = (gone * way).sum(axis=-1) / np.square(way).sum(axis=-1)
+    np.testing.assert_allclose(gone[fast], (share[..., None] * way)[fast], atol=1e-12)
+    assert (share[fast] >= -1e-12).all() and (share[fast] < 1.0).all()
+    too_fast = fast & (at_stop >= limit_m_s)
+    np.testing.assert_array_equal(joints_of_both(told)[too_fast], joints_of_both(stop)[too_fast])
+    assert stop_share == 0.0 or too_fast.any()
+
+
+def test_what_an_arm_is_slowed_to_is_allowed_although_its_stop_is_not() -> None:
+    jacobian, stop, wanted, _, _ = _many(2, 0.3)
+    allowed = Interval(0.6 * wanted - 0.01, 0.6 * wanted + 0.01)
+    wanted = np.where(JOINT_MASK, 0.6 * wanted + 0.01, wanted)
+    told, mask = slowed(jacobian, stop, wanted, allowed, LIMIT_M_S)
+    assert mask.any()
+    inside = (told >= allowed.low - 1e-12) & (told <= allowed.high + 1e-12)
+    assert inside[:, JOINT_MASK].all()
 
 
 def test_without_the_limit_the_same_course_is_faster() -> None:
