@@ -33,7 +33,12 @@ _SAME: Final = ("device", "precision", "torch", "threads")
 Row = dict[str, Any]
 
 
-def bench_engines(out: Path, plan: Plan, say: Callable[[str], None] = print) -> dict[str, Any]:
+def say_at_once(line: str) -> None:
+    """Also into a pipe: a row takes long, and a run may be stopped."""
+    print(line, flush=True)
+
+
+def bench_engines(out: Path, plan: Plan, say: Callable[[str], None] = say_at_once) -> dict[str, Any]:
     """Time everything, print it, write `out`, where rows of earlier calls on this machine are kept.
 
     Raises `ConfigurationError` for a device, size, engine or canvas that is not there.
