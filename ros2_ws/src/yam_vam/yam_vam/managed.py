@@ -133,6 +133,9 @@ class ManagedNode(LifecycleNode):
         try:
             act()
         except StackError as error:
-            self.get_logger().error(f"cannot {what}: {error}")
+            if self.by_itself:  # others may still be starting
+                self.get_logger().warning(f"cannot {what} yet, trying again: {error}")
+            else:
+                self.get_logger().error(f"cannot {what}: {error}")
             return False
         return True
