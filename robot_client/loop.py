@@ -14,9 +14,10 @@ from robot_client.pacer import Beat
 from robot_client.pilot import Pilot
 from robot_client.rigs.base import ArmFallingError, HeldError, JointReading, Rig, Stop
 from robot_client.safety.limiter import at_rest, brake, limit
-from robot_client.safety.limits import Clip, Limits, Told, Verdict, seeded
+from robot_client.safety.limits import Clip, Limits, Told, Verdict
 from robot_client.safety.veto import checked_target
 from robot_client.sources.base import Asked, Moment
+from robot_client.taken_up import seed, taken_up
 from robot_client.tick_record import record_of
 from robot_client.ticks import TickRecord
 from robot_client.watchdogs import Watchdogs
@@ -141,7 +142,7 @@ class Loop:
             self._told = None
             self._let_go(mode)
         elif self._told is None and self.reading is not None:
-            self._told = _seed(self.reading)
+            self._told = seed(self.reading)
 
     def _let_go(self, mode: Mode) -> None:
         how = _LET_GO.get(mode)
@@ -162,10 +163,9 @@ class Loop:
         begun_ns = self._clock.now_ns()
         verdict = self._limited(asked, moment)
         limited_ns = self._clock.now_ns()
-        self._told = verdict.told
-        self._command(verdict)
+        sent = self._command(verdict, moment)
         self._spent_ns = limited_ns - begun_ns, self._clock.now_ns() - limited_ns
-        return asked, verdict
+        return asked, verdict if sent else None
 
     def _limited(self, asked: Asked, moment: Moment) -> Verdict:
         if asked.values is None:
@@ -185,16 +185,15 @@ class Loop:
             if bits & reason:
                 self.counts[f"clip_{str(reason.name).lower()}"] += 1
 
-    def _command(self, verdict: Verdict) -> None:
+    def _command(self, verdict: Verdict, moment: Moment) -> bool:
+        """Whether the arms were told; only then does told move on (B40)."""
         try:
             self._rig.command(verdict.told.position)
+            self._told = verdict.told
+            return True
         except HeldError as error:
-            self._told = _seed(self.reading) if self.reading is not None else self._told
+            self._told = taken_up(moment, error.arms)
             self._pilot.happens(Event.WATCHDOG, str(error))
         except RigError as error:
             self._pilot.happens(Event.RIG_FAILED, str(error))
-
-
-def _seed(reading: JointReading) -> Told:
-    """Told at rest where the arms are held, or where they are measured when nobody holds them."""
-    return seeded(reading.positions if reading.held is None else reading.held)
+        return False

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contract.errors import RigError
+from contract.layout import ARMS, Arm
 
 
 class Stop(Enum):
@@ -48,9 +49,16 @@ class ArmFallingError(RigError):
 
 
 class HeldError(RigError):
-    """An arm was held by its holder, against what it was told. Targets count again, from where it is held."""
+    """Arms were held by their holders, against what they were told. Targets count again, from where they are held.
+
+    Nothing of the command that met this has reached any arm.
+    """
 
     code: ClassVar[str] = "held"
+
+    def __init__(self, what: str, arms: tuple[Arm, ...] = ARMS) -> None:
+        super().__init__(what)
+        self.arms = arms
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,9 @@ class YamRig:
         values = np.array(target, np.float64)
         if values.shape != (SIZE,) or not np.isfinite(values).all():
             raise RigError("command to the arms", expected=f"{SIZE} finite values", got=f"{values.shape} {values}")
-        held = [state.reason for client in self._clients.values() if (state := self._held_against_us(client))]
+        held = {arm: state.reason for arm, one in self._clients.items() if (state := self._held_against_us(one))}
         if held:
-            raise HeldError("; ".join(held))
+            raise HeldError("; ".join(held.values()), tuple(held))
         for client in self._clients.values():
             client.take()
         for arm, client in self._clients.items():

@@ -15,6 +15,7 @@ from contract.layout import CHANNELS, JOINT_MASK
 from robot_client.clock import NS_PER_MS
 from robot_client.modes import Event, Mode
 from robot_client.rigs.base import JointReading, Stop
+from robot_client.safety.limits import limits_of
 from robot_client.sources.base import Asked, Moment
 from robot_client.sources.pose import PoseSource
 from tests.robot_client.stage import HOME, PERIOD_NS, STATION, Stage, line, steady, told_of, travel
@@ -170,13 +171,16 @@ def test_a_stall_of_300_ms_is_skipped_counted_and_followed_by_no_burst() -> None
     """B41: after a stall rows were caught up at full speed."""
     stage = _stage()
     stage.run(3.0)
-    before = stage.ticks[-1]
+    earlier, before = told_of(stage.ticks[-2:])
     stage.clock.advance(300 * NS_PER_MS)
-    ticks = [before, *stage.run(1.0)]
+    ticks = [stage.ticks[-1], *stage.run(1.0)]
     assert ticks[1].skipped == 29
     assert stage.counters["periods_skipped"] == 29
     steps = np.abs(np.diff(told_of(ticks), axis=0))
     assert (steps <= np.where(JOINT_MASK, 1.5, 4.0) * 0.01 + 1e-9).all()
+    # For 300 ms the arms stood at what they were told last: the first step after that accelerates from there.
+    limits = limits_of(STATION.safety, 0.01)
+    assert (steps[0] <= np.abs(before - earlier) / 30 + limits.acceleration * 0.01**2 + 1e-9).all()
     assert stage.mode in ("POLICY", "HOLD")
 
 

@@ -7,11 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.errors import RigError
-from robot_client.clock import NS_PER_MS, FakeClock
+from contract.layout import ARMS, Arm, arm_of
+from robot_client.clock import NS_PER_MS, NS_PER_S, FakeClock
 from robot_client.modes import Mode
 from robot_client.rigs.base import ArmFallingError, HeldError, JointReading, Stop
 from robot_client.rigs.ideal import IdealRig
-from tests.robot_client.stage import HOME, START_NS, STATION, Stage, line, steady
+from robot_client.safety.limits import limits_of
+from tests.robot_client.stage import HOME, PERIOD_NS, START_NS, STATION, Stage, line, steady
 
 SAG = 0.03
 
@@ -22,6 +24,7 @@ class ArmsRig(IdealRig):
     def __init__(self, clock: FakeClock) -> None:
         super().__init__(clock, HOME, STATION.cameras, delay_ns=20 * NS_PER_MS)
         self.fall = self.hold_reason = ""
+        self.hold_arms: tuple[Arm, ...] = ARMS
         self.refuses = "relax refused, left arm: joint 2 is 0.80 rad from the park pose; park first"
         self.warm = ""
         self.asked: list[tuple[Stop, bool]] = []
@@ -37,7 +40,7 @@ class ArmsRig(IdealRig):
     def command(self, target: NDArray) -> None:
         if self.hold_reason:
             self.hold_reason, reason = "", self.hold_reason
-            raise HeldError(reason)
+            raise HeldError(reason, self.hold_arms)
         self.commands.append(np.array(target))
         self.held = np.array(target)
         super().command(target)
@@ -103,6 +106,27 @@ def test_a_hold_by_the_holder_is_hold_and_the_next_target_starts_where_it_holds(
     assert stage.mode == "HOLD" and "130 ms late" in stage.reason
     after = np.array(rig.commands[before:])
     assert len(after) > 10 and np.abs(after - held).max() < 1e-9
+
+
+def test_when_one_arm_was_held_the_other_one_brakes_and_is_not_stopped_dead(stage: Stage) -> None:
+    """B14's kind: HOLD is reached by braking, also by an arm whose neighbour was held. And what the tick that met this
+    did not send is not recorded as told (B40)."""
+    stage.run_until(lambda: stage.mode == "POLICY", 5.0)
+    stage.run(1.0)
+    rig, held = rig_of(stage), rig_of(stage).held
+    speed = arm_of(rig.commands[-1] - rig.commands[-2], "right")[:6]
+    assert np.abs(speed).min() > 1e-4, "the arms move"
+    rig.hold_reason, rig.hold_arms = "process 12 asked for a hold", ("left",)
+    before = len(rig.commands)
+    ticks = stage.run(1.0)
+    assert stage.mode == "HOLD"
+    assert ticks[0].told is None and ticks[1].told is not None
+    after = np.array(rig.commands[before:])
+    assert np.abs(arm_of(after - held, "left")).max() < 1e-9
+    steps = np.diff(arm_of(np.vstack([held, after]), "right")[:, :6], axis=0)
+    limits = arm_of(limits_of(STATION.safety, PERIOD_NS / NS_PER_S).acceleration, "right")[:6]
+    assert np.abs(np.diff(steps, axis=0)).max() <= limits.max() * (PERIOD_NS / NS_PER_S) ** 2 + 1e-9
+    assert np.abs(steps[-1]).max() == 0.0
 
 
 @pytest.mark.parametrize("act", ["relax", "power_off"])
