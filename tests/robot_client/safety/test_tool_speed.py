@@ -120,6 +120,29 @@ def test_an_arm_is_slowed_as_a_whole_to_just_below_the_limit_and_only_if_it_is_t
     assert stop_share == 0.0 or too_fast.any()
 
 
+def test_one_pair_of_arms_is_slowed_as_among_many_also_when_both_are_too_fast() -> None:
+    jacobian, stop, wanted, told, mask = _many(1, 0.0)
+    wide, kinds = Interval(np.full(14, -9.0), np.full(14, 9.0)), set()
+    for i in range(100):
+        alone, slow = slowed(jacobian[i], stop[i], wanted[i], wide, LIMIT_M_S)
+        np.testing.assert_allclose(alone, told[i], atol=1e-12)
+        np.testing.assert_array_equal(slow, mask[i])
+        kinds.add((bool(slow[0]), bool(slow[-1])))
+    assert len(kinds) == 4
+
+
+def test_a_tool_that_is_too_fast_only_aslant_is_slowed_among_others_too() -> None:
+    jacobian, stop, wanted, _, _ = _many(1, 0.0)
+    wanted = np.where(per_arm(np.array([True, False])), wanted, 0.0)
+    ways = (jacobian @ joints_of_both(wanted)[..., None])[..., 0]
+    aslant = (np.abs(ways) < 0.9 * LIMIT_M_S).all(axis=(1, 2)) & (_speeds(jacobian, wanted)[:, 0] > LIMIT_M_S)
+    assert aslant.sum() > 5
+    wide = Interval(np.full(14, -9.0), np.full(14, 9.0))
+    told, mask = slowed(jacobian[aslant], stop[aslant], wanted[aslant], wide, LIMIT_M_S)
+    assert mask[:, 0].all() and not mask[:, -1].any()
+    assert (_speeds(jacobian[aslant], told) < LIMIT_M_S).all()
+
+
 def test_what_an_arm_is_slowed_to_is_allowed_although_its_stop_is_not() -> None:
     jacobian, stop, wanted, _, _ = _many(2, 0.3)
     allowed = Interval(0.6 * wanted - 0.01, 0.6 * wanted + 0.01)
