@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibration import hand_eye
 from calibration.hand_eye import Mounting, held_out, solve
-from calibration.rigid import difference, inverse, matrix
+from calibration.rigid import Matrix, difference, inverse, matrix
 from contract.errors import ConfigurationError, FieldError
 from tests.calibration.poses import STILL, X, poses
 
@@ -68,6 +69,32 @@ def test_one_pair_that_does_not_belong_is_named(mounting: Mounting, swapped: int
     boards[swapped] = matrix(np.zeros(3), np.array([0.1, 0.05, -0.07])) @ boards[swapped]
     with pytest.raises(ConfigurationError, match=rf"pose {swapped}\b"):
         solve(hands, boards, mounting)
+
+
+def test_one_solver_that_is_8_mm_off_the_others_is_refused_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in opencv 20974, where one method was far off; the pictures themselves fit each other."""
+    solver = hand_eye._opencv
+
+    def off(hands: list[Matrix], boards: list[Matrix], method: int) -> Matrix:
+        answer = solver(hands, boards, method)
+        answer[0, 3] += 0.008 if method == hand_eye.SOLVERS["Daniilidis"] else 0.0
+        return answer
+
+    monkeypatch.setattr(hand_eye, "_opencv", off)
+    with pytest.raises(ConfigurationError, match=r"hand-eye solvers.*within 5 mm.*Daniilidis.*8\.0 mm"):
+        solve(*poses(20), "eye_in_hand")
+
+
+@pytest.mark.parametrize(("limit", "most"), [("LARGEST_RESIDUAL_M", 1e-4), ("LARGEST_RESIDUAL_RAD", 1e-5)])
+def test_poses_that_all_fit_badly_are_refused_with_the_residual(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: float
+) -> None:
+    """None of them stands out, so only the size of the residual tells."""
+    given = poses(20, noise=0.5)
+    assert solve(*given, "eye_in_hand")
+    monkeypatch.setattr(hand_eye, limit, most)
+    with pytest.raises(ConfigurationError, match=r"hand-eye residual.*at most"):
+        solve(*given, "eye_in_hand")
 
 
 def test_two_pictures_exchanged_are_refused() -> None:
