@@ -58,7 +58,9 @@ class WholeLoops:
         new = [branch for branch in branches if branch != "noplan" and branch not in self._seen]
         if not new:
             return
-        texts = {branch: self._question.text if branch == "full" else self._texts.null(watch) for branch in new}
+        texts: dict[Branch, NDArray] = {
+            branch: self._question.text if branch == "full" else self._texts.null(watch) for branch in new
+        }
         watch.engine(lambda: self._see(texts))
         self._seen.update(new)
 

@@ -84,7 +84,7 @@ def _rows(config: ModelConfig, plan: Plan, device: torch.device) -> Iterator[Row
 def _of_graph(graph: Graph, engine: str, work: Work, plan: Plan) -> Iterator[Row]:
     device = torch.device(plan.device)
     counts = plan.branches if graph.branches else (1,)
-    abouts = [{"graph": graph.name, "branches": count, "engine": engine} for count in counts]
+    abouts: list[Row] = [{"graph": graph.name, "branches": count, "engine": engine} for count in counts]
     try:
         prepared = CONTESTANTS[engine](graph)
         for about in abouts:

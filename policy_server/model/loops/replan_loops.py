@@ -94,7 +94,8 @@ class ReplanLoops:
     def read(self, branches: Sequence[Branch]) -> NDArray | None:
         """The context of "full", or of branches behind it; only masses make the host wait."""
         with device_errors("context"):
-            self.pieces[("read", *branches)].launch()
+            key: tuple[object, ...] = ("read", *branches)
+            self.pieces[key].launch()
             if tuple(branches) != ("full",) or self._head.masses_from != "context":
                 return None
             masses, finite = self._staging.download(self.board.context["masses"], self.board.finite)
