@@ -108,14 +108,18 @@ def test_a_hold_by_the_holder_is_hold_and_the_next_target_starts_where_it_holds(
     assert len(after) > 10 and np.abs(after - held).max() < 1e-9
 
 
-def test_when_one_arm_was_held_the_other_one_brakes_and_is_not_stopped_dead(stage: Stage) -> None:
+def test_when_one_arm_was_held_the_other_one_brakes_and_is_not_stopped_dead() -> None:
     """B14's kind: HOLD is reached by braking, also by an arm whose neighbour was held. And what the tick that met this
     did not send is not recorded as told (B40)."""
+    clock = FakeClock(START_NS)
+    stage = Stage(steady(lambda o: line(HOME, 0.03, o.first_row, 16)), rig=ArmsRig(clock), clock=clock)
     stage.run_until(lambda: stage.mode == "POLICY", 5.0)
-    stage.run(1.0)
+    stage.run(0.5)
     rig, held = rig_of(stage), rig_of(stage).held
-    speed = arm_of(rig.commands[-1] - rig.commands[-2], "right")[:6]
-    assert np.abs(speed).min() > 1e-4, "the arms move"
+    limits = arm_of(limits_of(STATION.safety, PERIOD_NS / NS_PER_S).acceleration, "right")[:6]
+    most = limits.max() * (PERIOD_NS / NS_PER_S) ** 2 + 1e-9
+    step = arm_of(rig.commands[-1] - rig.commands[-2], "right")[:6]
+    assert np.abs(step).max() > 1.5 * most, "too fast to stand within a tick"
     rig.hold_reason, rig.hold_arms = "process 12 asked for a hold", ("left",)
     before = len(rig.commands)
     ticks = stage.run(1.0)
@@ -123,9 +127,9 @@ def test_when_one_arm_was_held_the_other_one_brakes_and_is_not_stopped_dead(stag
     assert ticks[0].told is None and ticks[1].told is not None
     after = np.array(rig.commands[before:])
     assert np.abs(arm_of(after - held, "left")).max() < 1e-9
-    steps = np.diff(arm_of(np.vstack([held, after]), "right")[:, :6], axis=0)
-    limits = arm_of(limits_of(STATION.safety, PERIOD_NS / NS_PER_S).acceleration, "right")[:6]
-    assert np.abs(np.diff(steps, axis=0)).max() <= limits.max() * (PERIOD_NS / NS_PER_S) ** 2 + 1e-9
+    # The tick that was not sent halves the speed; from there on it falls no faster than the limits allow.
+    steps = np.vstack([step / 2, np.diff(arm_of(np.vstack([held, after]), "right")[:, :6], axis=0)])
+    assert np.abs(np.diff(steps, axis=0)).max() <= most
     assert np.abs(steps[-1]).max() == 0.0
 
 
