@@ -9,6 +9,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.node import Node
 
 from contract.errors import ConfigurationError
+from robot_client.loop_inbox import LONGEST_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,9 @@ class Parameter:
         """The value, or `ConfigurationError`. Types and ranges are refused by ROS already."""
         if self.choices and value not in self.choices:
             raise ConfigurationError(f"parameter {self.name}", expected=f"one of {', '.join(self.choices)}", got=value)
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:  # no datagram to the loop takes any length
+            got = f"{len(value)} characters"
+            raise ConfigurationError(f"parameter {self.name}", expected=f"at most {LONGEST_TEXT} characters", got=got)
         return value
 
 
