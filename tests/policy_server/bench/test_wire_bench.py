@@ -35,7 +35,7 @@ def test_stack_and_floor_are_measured_in_one_run_on_the_same_bytes(
     unmeasured = {"tr_share_of_head_p50": None, "tr_share_reason": "not in this test"}
     monkeypatch.setattr(wire, "masses_share", lambda bundle, rounds: unmeasured)
     out = tmp_path / "bench" / "wire.json"
-    wire.bench_wire(out, 10, Path("none"))
+    wire.bench_wire(out, 10, Path(__file__).parents[3] / "bundles" / "tiny")
     result: dict[str, Any] = json.loads(out.read_text())
     assert result["rounds"] == 10
     assert result["request_bytes"] > 3 * 480 * 640 * 3
