@@ -99,7 +99,7 @@ def _speeds(jacobian: np.ndarray, speed: np.ndarray) -> np.ndarray:
     return np.linalg.norm((jacobian @ joints_of_both(speed)[..., None])[..., 0], axis=-1)
 
 
-@pytest.mark.parametrize("stop_share", [0.0, 0.3])
+@pytest.mark.parametrize("stop_share", [0.0, 0.3, -0.8])
 def test_an_arm_is_slowed_as_a_whole_to_just_below_the_limit_and_only_if_it_is_too_fast(stop_share: float) -> None:
     jacobian, stop, wanted, told, mask = _many(1, stop_share)
     limit_m_s = 0.97 * LIMIT_M_S
@@ -127,6 +127,8 @@ def test_one_pair_of_arms_is_slowed_as_among_many_also_when_both_are_too_fast() 
         alone, slow = slowed(jacobian[i], stop[i], wanted[i], wide, LIMIT_M_S)
         np.testing.assert_allclose(alone, told[i], atol=1e-12)
         np.testing.assert_array_equal(slow, mask[i])
+        # Eight times as long an arm with eight times the limit.
+        np.testing.assert_allclose(slowed(8 * jacobian[i], stop[i], wanted[i], wide, 8 * LIMIT_M_S)[0], alone)
         kinds.add((bool(slow[0]), bool(slow[-1])))
     assert len(kinds) == 4
 
