@@ -164,6 +164,18 @@ def test_without_the_limit_the_same_course_is_faster() -> None:
     assert kept <= LIMIT_M_S and slowed > 50
 
 
+def test_a_slowed_arm_goes_on_evenly_just_below_the_limit() -> None:
+    """The guard alone keeps the limit too, but by halves of a step: the arm would stutter."""
+    goal, told, speeds = HOME.copy(), seeded(HOME), []
+    joints_of(goal, "left")[:2] += (0.6, 0.3)
+    for _ in range(60):
+        after = limit(told, goal, told.position, LIMITS).told
+        way = [tool_jacobian(joints_of(each.position, "left"))[0] for each in (told, after)]
+        speeds.append(float(np.linalg.norm(way[1] - way[0])) / PERIOD_S)
+        told = after
+    assert min(speeds[20:]) > 0.96 * LIMIT_M_S and max(speeds) <= LIMIT_M_S
+
+
 def test_a_slowed_arm_still_arrives_and_the_other_arm_is_not_slowed() -> None:
     goal = HOME.copy()
     joints_of(goal, "left")[:] += 0.4
