@@ -51,7 +51,7 @@ def judged(told: Told, step: Told, asked: Array, limits: Limits, here: Present) 
 
     `here` is told's. What cannot be come to from there is not looked at.
     """
-    rest, off, seconds = way = way_to_rest(step, limits)
+    rest, off, seconds = way_to_rest(step, limits)
     turns, ways = joints_of_both(step.position - told.position), joints_of_both(rest)
     reach = reach_of(
         limits.space, here, turns, ways, joints_of_both(asked - told.position), _bow(rest).max(axis=1) + off
@@ -63,7 +63,7 @@ def judged(told: Told, step: Told, asked: Array, limits: Limits, here: Present) 
     whole = Judgement(nothing, nothing.copy(), nothing.astype(np.int64))
     if looked_at.any():
         rows = np.flatnonzero(looked_at)
-        some = tuple(array[rows] for array in way)
+        some = rest[rows], off[rows], seconds[rows]
         found = _looked_at(told.position[rows], step.position[rows], asked[rows], some, reach.rows(rows), limits)
         whole.step[rows], whole.asked[rows], whole.clips[rows] = found.step, found.asked, found.clips
     return whole
