@@ -50,7 +50,7 @@ def section(found: dict[str, Any], results: Results) -> Section:
     return Section(
         "Ablation: kept, masked, swapped, never had",
         state_of([arms[arm]["id"] for arm in (*FUTURES, *VARIANTS)]),
-        _answer(arms) + _other_job(arms["reworded"]),
+        _answer(arms) + _other_job(arms["reworded"]) + _without_video(arms["backbone_without_video_loss"]),
         body + paragraph("Blue: seen pairs. Orange: held-out pairs.", soft=True),
     )
 
@@ -101,6 +101,19 @@ def _other_job(rates: dict[str, Any]) -> str:
     if seen["value"] is None:
         return ""
     return f" Told one job and shown the imagined future of another, the arms did the other in {rate_text(seen)}."
+
+
+def _without_video(rates: dict[str, Any]) -> str:
+    """What the video loss is for."""
+    unseen = rates["ood_minus_reference"]
+    if unseen["value"] is None:
+        return ""
+    seen = points_text(rates["id_minus_reference"])
+    verdict = "helps" if resolved(unseen) and unseen["value"] < 0 else "is not shown to help"
+    return (
+        f" Video training {verdict} on held-out pairs: without it {points_text(unseen)} on those, {seen} on seen ones, "
+        f"compared with {rates['reference']['policy']}."
+    )
 
 
 def _tried(rates: dict[str, Any]) -> list[str]:
