@@ -50,7 +50,8 @@ def _enough(seen: Entry) -> bool:
 
 def _answer(found: dict[str, Any]) -> str:
     seen, unseen = rate_text(found["id_success"]), rate_text(found["ood_success"]["off"])
-    served = f"As served: seen pairs {seen}, held-out pairs {unseen}. "
+    heads = found["id_success"].get("training_seeds", 1)
+    served = f"{f'Over {heads} heads' if heads > 1 else 'As served'}: seen pairs {seen}, held-out pairs {unseen}. "
     masked = found["id_success"]["gate_future_masked"]
     if masked["value"] is None:
         return f"{served}The gate: not run."
