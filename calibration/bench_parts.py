@@ -85,7 +85,7 @@ def measured_zeros(views: int, seconds: float, seed: int, say: Say) -> Figures:
     """Zeros of all joints of both arms, each off by up to 0.04 rad, with lenses as they are."""
     wrong = np.random.default_rng(seed).uniform(-_LARGEST_ZERO_RAD, _LARGEST_ZERO_RAD, 14)
     wrong[[index("left_gripper"), index("right_gripper")]] = 0.0
-    rig = twin.make_rig(zero_rad=wrong)
+    rig = twin.make_rig(zero_rad=wrong.tolist())
     found = _views(rig, views, seed, say)
     rig.close()
     lenses = {role: true_lens(role) for role in _FOVY_DEG}

@@ -35,6 +35,8 @@ LONGEST_S: Final = 30.0
 """Of one motion; one that safety does not let arrive is given up then."""
 SETTLE_S: Final = 0.4
 _FRAME_S: Final = 2.0
+_BLOCKED: Final = "watchdog_blocked"
+_BLOCKED_MS: Final = 1000.0
 
 
 class _Chosen:
@@ -60,11 +62,13 @@ class Cell:
         self._chosen = _Chosen()
         self._pilot = Pilot({"home": self._chosen, "park": self._chosen}, parks_itself=False, limits=self._limits)
         self._ticks: list[TickRecord] = []
-        # A person sits at this terminal, but answers prompts rather than sending signs of life.
-        watchdogs = Watchdogs(station.watchdogs.model_copy(update={"operator_ms": None}))
+        # A person sits at this terminal, but answers prompts rather than sending signs of life. A pose that safety does
+        # not let the arms into is nothing but the next pose's turn, so it is given up soon.
+        patience = {"operator_ms": None, "blocked_ms": min(station.watchdogs.blocked_ms, _BLOCKED_MS)}
+        self._watchdogs = Watchdogs(station.watchdogs.model_copy(update=patience))
         age_ns = int(station.timing.joints_max_age_ms * 1e6)
         self._loop = Loop(
-            clock, rig, self._pilot, self._limits, age_ns, lambda moment: None, self._ticks.append, watchdogs
+            clock, rig, self._pilot, self._limits, age_ns, lambda moment: None, self._ticks.append, self._watchdogs
         )
         self._pacer = Pacer(clock, int(NS_PER_S / self.hz))
 
@@ -89,7 +93,7 @@ class Cell:
 
     def go(self, pose: NDArray[np.float64]) -> bool:
         """Both arms to targets (14,), and stand; False when safety does not let them there."""
-        self._drive(PoseSource("calibration", pose, self._limits, SHARE), LONGEST_S, None)
+        self._drive(PoseSource("calibration", pose, self._limits, SHARE), LONGEST_S, None, may_be_blocked=True)
         self.stand(SETTLE_S)
         return bool(self._ticks and np.abs(self._last_told() - pose).max() < 1e-3)
 
@@ -105,9 +109,14 @@ class Cell:
             self._tick()
 
     def _drive(
-        self, source: TargetSource, longest_s: float, watch: Callable[[TickRecord], None] | None
+        self,
+        source: TargetSource,
+        longest_s: float,
+        watch: Callable[[TickRecord], None] | None,
+        may_be_blocked: bool = False,
     ) -> list[TickRecord]:
         self._enable()
+        blocked = self._watchdogs.counts["watchdog_blocked"]
         self._ticks.clear()
         self._chosen.source = source
         self._pilot.person(PersonEvent("home"))
@@ -119,7 +128,8 @@ class Cell:
                 break
         else:
             self._pilot.person(PersonEvent("hold"))
-        self._require_no_trouble(source.name)
+        if not may_be_blocked or self._watchdogs.counts["watchdog_blocked"] == blocked:
+            self._require_no_trouble(source.name)
         return list(self._ticks)
 
     def _enable(self) -> None:

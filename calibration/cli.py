@@ -18,8 +18,13 @@ def main() -> None:
     except StackError as error:
         print(f"yam-calibrate: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigurationError) else 1)
+    except OSError as error:
+        # Folders of pictures and views that cannot be made or written; what is opened elsewhere says more by itself.
+        print(f"yam-calibrate: {error.filename or 'file'}: {error.strerror}: choose another place", file=sys.stderr)
+        sys.exit(1)
     except KeyboardInterrupt:
-        print("yam-calibrate: ended by Ctrl-C; nothing was written, real arms are still held", file=sys.stderr)
+        words = "ended by Ctrl-C; the station file is as it was, real arms are still held"
+        print(f"yam-calibrate: {words}", file=sys.stderr)
         sys.exit(1)
 
 

@@ -61,7 +61,7 @@ def gripper(
     from contract.station import load_station
 
     loaded = load_station(station)
-    changes = {}
+    changes: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for arm in arms:
         ends = routine.measured_range(loaded, arm, told)
         changes[("arms", arm)] = {"gripper_limits_rad": [round(one, 4) for one in ends]}

@@ -57,7 +57,7 @@ def check(looks: Annotated[Looks, Flat], views: int = 5, latencies: bool = True,
         latencies: measure delays again too, where arms can move and the station has some stored.
         seconds: of each motion that a delay is measured with.
     """
-    from calibration.drift import bases_fault, board_fault, drift_of, require_stored
+    from calibration.drift import Drift, bases_fault, board_fault, drift_of, require_stored
     from contract.errors import ConfigurationError
     from contract.station import load_station
 
@@ -68,7 +68,8 @@ def check(looks: Annotated[Looks, Flat], views: int = 5, latencies: bool = True,
     print("\n".join(faults) or "board: as it was")
     for role in looks.roles:
         require_stored(stored, role)
-    found, drifts = views_of(looks, views), {}
+    found = views_of(looks, views)
+    drifts: dict[str, Drift] = {}
     for role in looks.roles:
         arm = "right" if role == "right_wrist" else "left"
         own = [view for view in found if (view.role, view.arm) == (role, arm)]

@@ -27,7 +27,9 @@ MOST_TILT_RAD: Final = 0.02
 """A base that leans more: safety knows upright bases alone. Over an arm's reach of 0.7 m this is 14 mm."""
 _MM: Final = 4
 _MICRO: Final = 6
-_SPACE: Final = ("safety", "space")
+_RIGHT: Final = ("safety", "space", "right")
+_TABLE: Final = ("safety", "space", "table")
+_BOX: Final = ("safety", "space", "box")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +62,13 @@ def proposed(
     if stored is not None and stored.right_base is not None:
         found = matrix(np.array(stored.right_base.rotation_rad), np.array(stored.right_base.position_m))
         bases["right"] = bases["left"] @ found
-        changes[(*_SPACE, "right")] = _base(bases["right"], bases["left"])
+        changes[_RIGHT] = _base(bases["right"], bases["left"])
     if stored is not None and stored.table is not None:
-        changes[(*_SPACE, "table")] = _table(stored, bases["left"], thickness_m)
+        changes[_TABLE] = _table(stored, bases["left"], thickness_m)
     named = {name: getattr(station.poses, name).vector() for name in ("home", "park")}
     if reached is not None:
         # Arms that could not go home or park any more would be of no use.
-        changes[(*_SPACE, "box")] = _box(np.concatenate([reached, list(named.values())]), bases, margin_m)
+        changes[_BOX] = _box(np.concatenate([reached, list(named.values())]), bases, margin_m)
     if not changes:
         raise ConfigurationError(
             "workspace", expected="something measured", got="neither bases nor table in [calibration], no --episodes",
@@ -117,7 +119,8 @@ def _refused(
     named: dict[str, NDArray[np.float64]], bases: dict[Arm, Matrix], space: Space, changes: Changes
 ) -> list[str]:
     """Poses of the station that safety would not let an arm into with the new numbers."""
-    table, box = (getattr(space, key).model_copy(update=changes.get((*_SPACE, key), {})) for key in ("table", "box"))
+    table = space.table.model_copy(update=dict(changes.get(_TABLE, {})))
+    box = space.box.model_copy(update=dict(changes.get(_BOX, {})))
     lines = []
     for name, pose in named.items():
         for arm in ARMS:

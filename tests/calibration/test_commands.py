@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from calibration.cli import main
 from calibration.commands import app
-from contract.errors import ConfigurationError
+from contract.errors import ConfigurationError, RigError
 
 
 def test_a_board_of_a_file_is_printed_at_its_true_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,3 +80,25 @@ def test_real_arms_need_a_board_file_before_anything_starts(command: str, tmp_pa
     store(str(file), None, {})
     with pytest.raises(ConfigurationError, match=r"--board|intrinsics"):
         app.cli(args=[command, "--rig", "station", "--station", str(file)])
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "words"),
+    [
+        (KeyboardInterrupt(), 1, "station file is as it was, real arms are still held"),
+        (PermissionError(13, "Permission denied", "/root/out"), 1, "/root/out: Permission denied"),
+        (ConfigurationError("--views", got="none"), 2, "--views"),
+        (RigError("left arm", got="silence"), 1, "left arm"),
+    ],
+)
+def test_whatever_ends_a_command_is_one_line_and_an_exit_code(
+    raised: BaseException, code: int, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(prog: str) -> None:
+        raise raised
+
+    monkeypatch.setattr(app, "cli", command)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == code and words in said and said.count("\n") == 1

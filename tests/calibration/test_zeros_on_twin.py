@@ -21,7 +21,7 @@ def test_wrong_zeros_of_all_joints_are_found_by_pictures_and_readings_alone() ->
     zero_rad = np.zeros(14)
     for name, rad in WRONG.items():
         zero_rad[index(name)] = rad
-    rig = twin.make_rig(zero_rad=zero_rad)
+    rig = twin.make_rig(zero_rad=zero_rad.tolist())
     try:
         cell, views = twin.make_cell(rig, STATION, 25.0), []
         for arm in ARMS:
