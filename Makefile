@@ -95,7 +95,7 @@ bench-ros: install-test ## what ROS adds: camera topic to observation, command t
 ros-shutdown: install-test ## nodes ended by SIGINT and SIGTERM in every state, 20 times each (ROUNDS=1 for a look)
 	@$(ROS) tests/ros/shutdown_states.py $(or $(ROUNDS),20) $(or $(RECORD),out/bench/ros_shutdown.jsonl)
 
-calibration-bench: install-test ## every calibration routine on the twin against its true values, about two minutes
+calibration-bench: install-test ## every calibration routine on the twin against its true values, three seeds, about eight minutes
 	@$(BIN)/python -m calibration.bench --json out/bench/calibration.json $(ARGS)
 
 REFS := tests/robot_client/episodes/reference

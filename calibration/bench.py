@@ -71,13 +71,15 @@ def bench(arguments: Arguments, say: Callable[[str], None]) -> dict[str, Any]:
             figures = _PARTS[part](arguments.views, arguments.seconds, seed, say)
             own.update({name: round(value, 4) for name, value in figures.items()})
             own[f"{part}_wall_s"] = round(time.monotonic() - started_s, 1)
+            own[f"{part}_views"] = arguments.views
             say(f"seed {seed}, {part}: {json.dumps(own)}")
     return summed(seeds, arguments.views)
 
 
 def summed(seeds: dict[str, dict[str, float]], views: int) -> dict[str, Any]:
     """Worst and median over seeds of every figure, and what each seed gave."""
-    names = [name for name in dict.fromkeys(n for own in seeds.values() for n in own) if not name.endswith("_wall_s")]
+    every_name = dict.fromkeys(name for own in seeds.values() for name in own)
+    names = [name for name in every_name if not name.endswith(("_wall_s", "_views"))]
     every = {name: [own[name] for own in seeds.values() if name in own] for name in names}
     return {
         **{name: max(values) for name, values in every.items()},
