@@ -42,7 +42,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
             "--guidance",
             "off",
             "--seconds",
-            f"{_SECONDS:g}",
+            _SECONDS,
         ]
         done = subprocess.run(
             [program, "run", "--rig", "ideal", "--headless", "--leader", "none", *where, *what],
