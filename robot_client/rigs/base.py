@@ -56,9 +56,15 @@ class HeldError(RigError):
 
     code: ClassVar[str] = "held"
 
-    def __init__(self, what: str, arms: tuple[Arm, ...] = ARMS) -> None:
-        super().__init__(what)
-        self.arms = arms
+    arms: tuple[Arm, ...] = ARMS
+    """The held ones; both unless `of` was told."""
+
+    @classmethod
+    def of(cls, what: str, arms: tuple[Arm, ...]) -> HeldError:
+        """The error of these arms. The maker has no such argument: what crosses the wire is made from its texts alone."""
+        error = cls(what)
+        error.arms = arms
+        return error
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class YamRig:
             raise RigError("command to the arms", expected=f"{SIZE} finite values", got=f"{values.shape} {values}")
         held = {arm: state.reason for arm, one in self._clients.items() if (state := self._held_against_us(one))}
         if held:
-            raise HeldError("; ".join(held.values()), tuple(held))
+            raise HeldError.of("; ".join(held.values()), tuple(held))
         for client in self._clients.values():
             client.take()
         for arm, client in self._clients.items():

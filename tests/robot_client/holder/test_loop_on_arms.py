@@ -40,7 +40,7 @@ class ArmsRig(IdealRig):
     def command(self, target: NDArray) -> None:
         if self.hold_reason:
             self.hold_reason, reason = "", self.hold_reason
-            raise HeldError(reason, self.hold_arms)
+            raise HeldError.of(reason, self.hold_arms)
         self.commands.append(np.array(target))
         self.held = np.array(target)
         super().command(target)
