@@ -61,7 +61,7 @@ class HeldError(RigError):
 
     @classmethod
     def of(cls, what: str, arms: tuple[Arm, ...]) -> HeldError:
-        """The error of these arms. The maker has no such argument: what crosses the wire is made from its texts alone."""
+        """The error of these arms. The maker has no such argument: what crosses the wire is made of its texts."""
         error = cls(what)
         error.arms = arms
         return error
