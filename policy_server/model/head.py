@@ -5,6 +5,7 @@ Nothing but tapped backbone tokens, text and the state reaches a head; no pixel 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Literal
 
 from torch import Tensor, nn
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from policy_server.model.config import ModelConfig
 
 
-class ActionHead(nn.Module):
+class ActionHead(nn.Module, ABC):
     """Interface. Both heads predict the data and return noise - data (policy_server.model.flow)."""
 
     context_outputs: tuple[str, ...]
@@ -22,20 +23,20 @@ class ActionHead(nn.Module):
     masses_from: Literal["action_step", "context"]
     with_masses: bool
 
+    @abstractmethod
     def context(self, features: Tensor, text: Tensor, state: Tensor, future_keep: Tensor) -> tuple[Tensor, ...]:
         """What the flow steps need of one replan.
 
         features (B, N, D) frame-major, text (B, L, Dt), state (B, 14) normalised, future_keep (B,) 1 or 0.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def action_step(self, rows: Tensor, times: Tensor, *memory: Tensor) -> tuple[Tensor, ...]:
         """Velocity (B, H, 14) of one flow step.
 
         rows (B, H, 14) normalised, times (B, H) noise levels, 0 for given prefix rows. When `masses_from` is
         "action_step" the second output is the masses (B, layers, heads, H, 2) on (C, F).
         """
-        raise NotImplementedError
 
 
 def build_head(config: ModelConfig, with_masses: bool = True) -> ActionHead:

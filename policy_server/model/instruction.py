@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 
@@ -9,12 +11,12 @@ from policy_server.model.attention import MASKED, attend, merge_heads, split_hea
 from policy_server.model.config import TextConfig
 
 
-class InstructionEncoder(nn.Module):
+class InstructionEncoder(nn.Module, ABC):
     """Interface: tokens (B, W) int64 -> text (B, L, Dt); token 0 is padding."""
 
+    @abstractmethod
     def forward(self, tokens: Tensor) -> Tensor:
         """The text tokens."""
-        raise NotImplementedError
 
 
 class WordEncoder(InstructionEncoder):

@@ -6,28 +6,30 @@ every future latent frame, 17 frames for T = 5.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from torch import Tensor, nn
 
 from policy_server.model.config import LatentConfig
 
 
-class LatentEncoder(nn.Module):
+class LatentEncoder(nn.Module, ABC):
     """Interface: canvas to normalised latent (per channel about mean 0, deviation 1) and back."""
 
+    @abstractmethod
     def encode(self, canvas: Tensor) -> Tensor:
         """(B, Hc, Wc, 3) uint8 -> (B, C, 1, h, w)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def encode_clip(self, canvases: Tensor) -> Tensor:
         """(B, 1 + temporal * (T - 1), Hc, Wc, 3) uint8 -> (B, C, T, h, w)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decode(self, latents: Tensor) -> Tensor:
         """(B, C, T, h, w) -> (B, F, 3, Hc, Wc) in -1..1.
 
         F is T for conv and blocks, 1 + temporal * (T - 1) for wan.
         """
-        raise NotImplementedError
 
 
 def pixels(canvas: Tensor) -> Tensor:

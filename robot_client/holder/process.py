@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -49,13 +50,12 @@ class HolderProcess:
         """Returns when the arm has been powered off, or has fallen and somebody asks the process to end."""
         self._post.open()
         self._driver.open()
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._driver.power_off)  # until somebody is told, a failure leaves the arm as it was found
             self._keeper = Keeper(self._clock, self._driver, self._rules)
             self._ignore_signals()
             self.step()  # nobody who was told of this holder may still read the state of one before it
-        except BaseException:
-            self._driver.power_off()  # nobody was told yet: the arm is left as it was found
-            raise
+            undo.pop_all()
         say_line(f"holding {self._rules.name} pid={os.getpid()}")
         self._keep()
 
