@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from training.analyse.cell import Cell
 from training.analyse.entry import Entry, entry, rate_of
 from training.analyse.outcomes import Results, Tried, of_split
-from training.analyse.paired import layout_difference
+from training.analyse.paired import success_difference
 from training.analyse.rates import SPLITS, compared, success
 
 FUTURES: Final = ("kept", "masked", "swapped", "moved", "reworded")
@@ -33,28 +35,37 @@ def _obeyed(tried: Sequence[Tried], split: str) -> Entry:
 
 
 def _variant(results: Results, variant: str) -> dict[str, Any]:
-    """A policy that lacked something, beside the one that its `reference` names, on the layouts that both tried."""
+    """Policies that lacked something, each beside what its `reference` names, on the layouts that both tried."""
     cells = results.where("ablation", variant=variant, guidance="off", rotation=0)
-    tried, names = [one for _, part in cells for one in part], sorted({cell.reference for cell, _ in cells} - {""})
-    beside = _served(results, names)
+    tried, beside = [one for _, part in cells for one in part], _beside(results, [cell for cell, _ in cells])
     told: dict[str, Any] = {split: success(tried, split) for split in SPLITS}
     for split in SPLITS:
-        found = layout_difference(of_split(tried, split), of_split(beside, split))
+        found = success_difference(of_split(tried, split), of_split(beside, split))
         told[f"{split}_minus_reference"] = entry(found, "no trials of a reference on the same layouts")
     if tried:
-        keys = {one.key[1:] for one in tried}
-        same = [one for one in beside if one.key[1:] in keys]
+        keys = {one.key for one in tried}
+        same = [one for one in beside if one.key in keys]
+        names = sorted({cell.reference for cell, _ in cells} - {""})
         told["reference"] = {"policy": ", ".join(names), **{split: success(same, split) for split in SPLITS}}
         told["what"] = "; ".join(sorted({cell.what for cell, _ in cells}))
     return told
 
 
-def _served(results: Results, names: Sequence[str]) -> list[Tried]:
-    """Trials of policies as served, but for those that settings were chosen with."""
+def _beside(results: Results, cells: Sequence[Cell]) -> list[Tried]:
+    """Trials of the references, under the training seed of the policy that each is compared with.
+
+    Two policies trained apart share layouts and noise only, so a training seed here stands for the pair of them.
+    """
+    pairs = sorted({(cell.head_seed, cell.reference) for cell in cells if cell.reference})
+    return [replace(one, head_seed=seed) for seed, name in pairs for one in _served(results, name)]
+
+
+def _served(results: Results, name: str) -> list[Tried]:
+    """Trials of a policy as served, but for those that settings were chosen with."""
     return [
         one
         for cell, part in results.cells
-        if cell.policy in names and (cell.future, cell.guidance, cell.through) == ("kept", "off", "rows")
+        if cell.policy == name and (cell.future, cell.guidance, cell.through) == ("kept", "off", "rows")
         if cell.rotation == 0 and "choice" not in cell.use
         for one in part
     ]

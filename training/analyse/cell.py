@@ -15,10 +15,10 @@ from contract.types import GuidanceMode
 ABOUT: Final = "about.toml"
 IMAGINED: Final = "imagined.jsonl"
 """Imagined beside executed video; other lines than outcomes (training.analyse.imagined)."""
-Use = Literal["headline", "gate", "ablation", "guidance", "sweep", "choice", "earlier"]
-"""What the outcomes may be counted for. headline: the policy that
-the page is about, with its sister seeds. gate: the policy that passed the gate. choice: settings were
-chosen with them, so they prove nothing. earlier, or none: kept for the record only."""
+Use = Literal["headline", "rotation", "gate", "ablation", "guidance", "sweep", "choice", "earlier"]
+"""What the outcomes may be counted for. headline: the policy that the page is about, with its sister seeds. rotation: a
+policy of which other pairs were held out. gate: the policy that passed the gate. choice: settings were chosen with
+them, so they prove nothing. earlier, or none: kept for the record only."""
 _NAME: Final = re.compile(
     r"rotation(?P<rotation>\d)-(?P<future>[a-z]+)(-(?P<guidance>off|constant|adaptive|inverted)(-(?P<w_max>[0-9.]+))?)?(-(?P<through>client))?"
 )

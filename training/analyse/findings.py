@@ -59,7 +59,7 @@ def _others(results: Results) -> dict[str, dict[str, dict[str, Entry]]]:
     """Policies that the headline is not about: success by future."""
     told: dict[str, dict[str, dict[str, Entry]]] = {}
     for cell, tried in results.cells:
-        counts = {"gate", "ablation", "earlier"} & set(cell.use) and "headline" not in cell.use
+        counts = {"gate", "ablation", "earlier", "rotation"} & set(cell.use) and "headline" not in cell.use
         if counts and cell.guidance == "off" and cell.variant == "main" and cell.through == "rows":
             named = told.setdefault(f"{cell.policy}, rotation {cell.rotation}", {})
             named[cell.future] = {split: success(tried, split) for split in SPLITS}
@@ -170,6 +170,9 @@ def _client(results: Results) -> dict[str, Entry]:
     return compared(tried, results.tried("headline", future="kept", guidance="off", rotation=0))
 
 
-def _rotation(results: Results, rotation: int) -> dict[str, Entry]:
-    tried = results.tried("headline", future="kept", guidance="off", rotation=rotation, variant="main")
-    return {split: success(tried, split) for split in SPLITS}
+def _rotation(results: Results, rotation: int) -> dict[str, Any]:
+    """Success with these pairs held out; other rotations than the headline's are of a policy of their own."""
+    use = "headline" if rotation == 0 else "rotation"
+    cells = results.where(use, future="kept", guidance="off", rotation=rotation, variant="main")
+    told: dict[str, Any] = {split: success([one for _, part in cells for one in part], split) for split in SPLITS}
+    return {**told, "policies": sorted({cell.policy for cell, _ in cells})}

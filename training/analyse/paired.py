@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -26,11 +25,3 @@ def success_difference(method: Iterable[Tried], reference: Iterable[Tried]) -> E
     if not count:
         return None
     return bootstrap(sums, lambda totals: totals[..., 0] / np.asarray(totals[..., 1]), count)
-
-
-def layout_difference(method: Iterable[Tried], reference: Iterable[Tried]) -> Estimate | None:
-    """The same between policies trained apart: only layout and noise are shared, so training seeds are not compared.
-
-    The interval draws layouts anew and says nothing about other training runs.
-    """
-    return success_difference(*([replace(one, head_seed=0) for one in side] for side in (method, reference)))

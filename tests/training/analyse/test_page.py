@@ -145,6 +145,31 @@ def test_a_policy_that_lacked_something_is_compared_on_the_layouts_it_shares_wit
     assert "no video." in (tmp_path / "out" / "index.html").read_text()
 
 
+def test_two_policies_that_lacked_something_are_each_compared_with_their_own_reference(tmp_path: Path) -> None:
+    """Both pairs share layouts 0 to 3: one loses everything, one nothing, so the difference is a half."""
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    for name, seed, wins, theirs in (("b", 7, False, True), ("c", 8, False, False)):
+        made = folder(tmp_path, name, "", rotation0__kept="".join(line("id", i, wins) for i in range(4)))
+        other = folder(tmp_path, f"{name}0", "", rotation0__kept="".join(line("id", i, theirs) for i in range(4)))
+        variant = f'variant = "backbone_without_video_loss"\nreference = "{name}0"\n'
+        (made / "about.toml").write_text(f'policy = "{name}"\nhead_seed = {seed}\nuse = ["ablation"]\n{variant}')
+        (other / "about.toml").write_text(f'policy = "{name}0"\nhead_seed = 1\nuse = ["earlier"]\n')
+    told = findings(read_results(tmp_path))["ablation"]["backbone_without_video_loss"]
+    assert told["id_minus_reference"]["value"] == -0.5 and told["id_minus_reference"]["count"] == 8
+    assert told["reference"]["policy"] == "b0, c0" and told["reference"]["id"]["count"] == 8
+
+
+def test_a_policy_of_another_rotation_is_told_beside_the_headline_and_not_in_it(tmp_path: Path) -> None:
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    made = folder(tmp_path, "b", "", rotation1__kept=line("id", 1, False) + line("ood", 1, True))
+    (made / "about.toml").write_text('policy = "other"\nhead_seed = 2\nuse = ["rotation"]\n')
+    found = findings(read_results(tmp_path))
+    assert found["id_success"]["value"] == 1.0 and found["rotations"]["1"]["id"]["value"] == 0.0
+    assert found["rotations"]["1"]["policies"] == ["other"]
+    analyse_results(tmp_path, tmp_path / "out", lambda text: None)
+    assert "rotation 1 (other), held-out" in (tmp_path / "out" / "index.html").read_text()
+
+
 def test_each_training_seed_is_told_apart_beside_the_rate_of_all(tmp_path: Path) -> None:
     for seed, won in ((1, True), (2, False)):
         made = folder(tmp_path, f"s{seed}", "", rotation0__kept="".join(line("id", i, won) for i in range(3)))

@@ -13,8 +13,8 @@ from training.analyse.outcomes import Results, Tried
 from training.analyse.section import Section, State, mark, paragraph, rate_text, state_of
 
 GATE = 0.9
-SEEDS, LAYOUTS = 3, 50
-"""Planned: training seeds, and layouts of each pair."""
+SEEDS, LAYOUTS, ROTATION_SEEDS = 3, 50, 2
+"""Planned: training seeds, layouts of each pair, training seeds of the second rotation."""
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -31,7 +31,8 @@ def section(found: dict[str, Any], results: Results) -> Section:
         if rotation != "0":
             for split, name in (("id", "seen"), ("ood", "held-out")):
                 if rates[split]["value"] is not None:
-                    marks.append(mark(f"rotation {rotation}, {name}", rates[split], rate_text(rates[split]), "grey"))
+                    of = f"rotation {rotation} ({', '.join(rates['policies'])}), {name}"
+                    marks.append(mark(of, rates[split], rate_text(rates[split]), "grey"))
     client = found["through_client"]
     for split, name in (("id", "seen"), ("ood", "held-out")):
         if client[split]["value"] is not None:
@@ -113,8 +114,11 @@ def _missing(found: dict[str, Any]) -> str:
         f"{seen['training_seeds']} training seed{'s' if seen['training_seeds'] != 1 else ''} of {SEEDS} wanted",
         f"{seen['layout_seeds']} layouts a pair of {LAYOUTS} wanted",
     ]
-    if found["rotations"]["1"]["id"]["value"] is None:
+    second = found["rotations"]["1"]["id"]
+    if second["value"] is None:
         asked.append("second rotation not run")
+    elif second["training_seeds"] < ROTATION_SEEDS:
+        asked.append(f"{second['training_seeds']} training seed of the second rotation of {ROTATION_SEEDS} wanted")
     told = paragraph(f"What the figures rest on: {'; '.join(asked)}.", soft=True)
     for name, rates in (("seen", seen), ("held-out", found["ood_success"]["off"])):
         if "by_training_seed" in rates:
