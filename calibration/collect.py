@@ -21,6 +21,9 @@ from contract.layout import Arm, arm_of
 USEFUL_CORNERS: Final = 2 * LEAST_CORNERS
 _INSIDE_RAD: Final = 0.03
 """Poses keep this distance from the limits."""
+_FREE_THE_WAY: Final = (
+    "bring the other arm aside; see whether box, table or distances of the station file are in the way"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,8 +43,11 @@ class Plan:
 def collect(
     cell: Cell, board: Board, plan: Plan, keep: Path | None = None, say: Callable[[str], None] = lambda line: None
 ) -> list[View]:
-    """`plan.views` views, stored in `keep` too. Raises `ConfigurationError` when the board is hardly ever seen."""
-    rng, views = np.random.default_rng(plan.seed), list[View]()
+    """`plan.views` views, stored in `keep` too; the arm is left where it started, from where the way to others is free.
+
+    Raises `ConfigurationError` when the board is hardly ever seen.
+    """
+    rng, views, blocked = np.random.default_rng(plan.seed), list[View](), 0
     lower = cell.station.safety.vectors("lower_rad", 0.0) + _INSIDE_RAD
     upper = cell.station.safety.vectors("upper_rad", 1.0) - _INSIDE_RAD
     for attempt in range(3 * plan.views):
@@ -52,28 +58,30 @@ def collect(
             share = np.sign(share) * (0.6 + 0.4 * np.abs(share)) if attempt % 2 else share
             arm_of(pose, plan.arm)[:6] += share * plan.spread_rad
         pose = np.where(plan.start <= upper, np.clip(pose, lower, upper), pose)
-        view = _look(cell, board, plan, pose, keep, trusted=bool(views))
+        reached = cell.go(pose)
+        blocked += not reached
+        view = _look(cell, board, plan, keep, trusted=bool(views)) if reached else None
         if view is not None:
             views.append(view)
             say(f"{plan.role}: view {len(views)} of {plan.views}, {len(view.sighting.ids)} corners")
         if len(views) == plan.views:
             _show(views, say)
+            cell.go(plan.start)
             return views
+    kept_away = blocked > plan.views
     raise ConfigurationError(
-        f"views of {plan.role}", expected=f"{plan.views}", got=f"{len(views)} in {3 * plan.views} poses",
-        remedy="start where the whole board is seen in the middle of the picture",
-    )  # fmt: skip
+        f"views of {plan.role}",
+        expected=f"{plan.views}",
+        got=f"{len(views)} in {3 * plan.views} poses, {blocked} of which safety kept the {plan.arm} arm from",
+        remedy=_FREE_THE_WAY if kept_away else "start where the whole board is seen in the middle of the picture",
+    )
 
 
-def _look(
-    cell: Cell, board: Board, plan: Plan, pose: NDArray[np.float64], keep: Path | None, trusted: bool
-) -> View | None:
-    """None when safety keeps the arm from the pose, or too little of the board is seen from it.
+def _look(cell: Cell, board: Board, plan: Plan, keep: Path | None, trusted: bool) -> View | None:
+    """None when too little of the board is seen from where the arm is.
 
     Once the board was seen as described (`trusted`), a glimpse that does not fit says nothing against its description.
     """
-    if not cell.go(pose):
-        return None
     image, joints = cell.frame(plan.role).image, cell.joints().positions.copy()
     try:
         sighting = find(board, image)
