@@ -102,10 +102,8 @@ def _distances(space: Space, poses: Poses, pairs: Mask, bow: Array) -> tuple[Mas
     row, pair = np.nonzero(pairs)
     if not len(row):
         return moves, asks
-    count = len(space.link)
-    bows = np.zeros((shape[0], bow.shape[1], ends.shape[2]))
-    bows[..., :count], bows[..., count : 2 * count] = bow[..., :1], bow[..., 1:]
-    bows *= space.lever_m
+    left = np.arange(len(space.lever_m)) < len(space.link)
+    bows = np.where(left, bow[..., :1], bow[..., 1:]) * space.lever_m  # 0 for what is fixed
     near = _maybe_near(space, ends, bows, row, pair)
     row, pair = row[near], pair[near]
     if len(row):

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from contract.layout import ARMS, arm_of
 from robot_client.safety.guard import judged, moved, passed
 from robot_client.safety.interval import (
-    TOLERANCE,
     Array,
     Interval,
     acceleration_interval,
     braking_interval,
     clipped,
+    differ,
     lead_interval,
     speed_interval,
     stopping_speed,
@@ -60,7 +60,7 @@ def limit(told: Told, asked: Array, measured: Array, limits: Limits) -> Verdict:
     step = _step(told, goal, stop, [interval for _, interval in ranked], limits, here)
     after, goal, more = _guarded(told, step, stop, limits, here)
     clips = _reasons(told, step.goal, after.position, ranked, limits) | step.clips | more
-    clips |= np.where(np.abs(asked - step.goal) > TOLERANCE, int(Clip.LIMIT), 0)
+    clips |= np.where(differ(asked, step.goal), int(Clip.LIMIT), 0)
     return Verdict(Told(after.position, after.velocity, goal, after.acceleration), clips.astype(np.uint16))
 
 
@@ -77,7 +77,7 @@ def brake(told: Told, limits: Limits) -> Verdict:
     else:
         wanted = eased(told, np.zeros(stop.shape), limits)
         speed = clipped(wanted, within.low, within.high)
-        clips = np.where(np.abs(speed - wanted) > TOLERANCE, int(Clip.JERK | Clip.EMPTY), 0)
+        clips = np.where(differ(speed, wanted), int(Clip.JERK | Clip.EMPTY), 0)
         here = present(limits.space, told.position) if limits.guarded else None
         step = _Step(told.position, speed, Interval(speed, speed), clips)
         after, _, more = _guarded(told, step, stop, limits, here)
@@ -101,11 +101,11 @@ def _step(
     clips = np.where(empty, int(Clip.EMPTY), 0)
     if limits.jerk is not None:
         soft = eased(told, speed, limits)
-        clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.JERK), 0)
+        clips |= np.where(differ(soft, speed), int(Clip.JERK), 0)
         speed = clipped(soft, allowed.low, allowed.high)
-        clips |= np.where(np.abs(soft - speed) > TOLERANCE, int(Clip.EMPTY), 0)
+        clips |= np.where(differ(soft, speed), int(Clip.EMPTY), 0)
         allowed = _eased_interval(told, allowed, limits)
-    if here is not None and np.isfinite(limits.tool_speed_m_s):
+    if here is not None:
         speed, slow = slowed(here.jacobian, stop, speed, allowed, limits.tool_speed_m_s)
         clips |= np.where(slow, int(Clip.TOOL_SPEED), 0)
     return _Step(goal, speed, allowed, clips)
@@ -131,7 +131,7 @@ def _guarded(told: Told, step: _Step, stop: Array, limits: Limits, here: Present
             arm_of(goal, arm)[...] = np.where(vetoed, arm_of(flat.position, arm), arm_of(goal, arm))
             arm_of(bits, arm)[...] = verdict.clips[:, side, None]
         # An arm that stops anyway needs no trying.
-        tried = rows[(np.abs(speed[rows] - halt[rows]) > TOLERANCE).any(axis=1)]
+        tried = rows[(speed[rows] != halt[rows]).any(axis=1)]
         if len(tried):
             speed[tried] = passed(flat.rows(tried), speed[tried], halt[tried], limits, here.rows(tried))
         within = Interval(*(array.reshape(speed.shape)[rows] for array in (step.allowed.low, step.allowed.high)))
@@ -142,15 +142,16 @@ def _guarded(told: Told, step: _Step, stop: Array, limits: Limits, here: Present
 
 
 def _intersection(intervals: list[Interval]) -> tuple[Interval, NDArray[np.bool_]]:
-    low, high = intervals[0].low, intervals[0].high
-    for interval in intervals[1:]:
+    first, *others = intervals
+    low, high = first.low, first.high
+    for interval in others:
         low, high = np.maximum(low, interval.low), np.minimum(high, interval.high)
     if (low <= high).all():
         return Interval(low, high), np.zeros(low.shape, bool)
-    allowed, any_empty = intervals[0].narrowed(intervals[1])
-    for interval in intervals[2:]:
+    allowed, any_empty = first, np.zeros(low.shape, bool)
+    for interval in others:
         allowed, empty = allowed.narrowed(interval)
-        any_empty = any_empty | empty
+        any_empty |= empty
     return allowed, any_empty
 
 
@@ -173,7 +174,7 @@ def _wanted_speed(told: Told, goal: Array, limits: Limits) -> Array:
     """
     asked_speed = clipped((goal - told.asked) / limits.period_s, -limits.speed, limits.speed)
     gap = goal - told.position - asked_speed * limits.period_s
-    gap = np.where(np.abs(gap) > TOLERANCE, gap, 0.0)
+    gap = np.where(differ(gap, 0.0), gap, 0.0)
     if limits.jerk is not None:
         return asked_speed + np.sign(gap) * eased_stopping_speed(np.abs(gap), limits)
     return asked_speed + np.sign(gap) * stopping_speed(np.abs(gap), limits.acceleration, limits.period_s)
@@ -183,7 +184,7 @@ def _reasons(
     told: Told, goal: Array, position: Array, ranked: tuple[tuple[Clip, Interval], ...], limits: Limits
 ) -> Bits:
     """Every limit that going straight to `goal` would have broken, where it was not reached."""
-    bits, elsewhere = np.zeros(position.shape, np.int64), np.abs(position - goal) > TOLERANCE
+    bits, elsewhere = np.zeros(position.shape, np.int64), differ(position, goal)
     if not elsewhere.any():
         return bits
     needed = (goal - told.position) / limits.period_s

@@ -30,6 +30,10 @@ QUICK: Final[dict[str, tuple[str, ...]]] = {
     "robot_client/safety/space.py": (_SAFETY + "test_space.py", _SAFETY + "test_guard.py"),
     "robot_client/safety/present.py": (_SAFETY + "test_space.py", _SAFETY + "test_guard.py"),
     "robot_client/safety/reach.py": (_SAFETY + "test_reach.py",),
-    "robot_client/safety/clearance.py": (_SAFETY + "test_clearance.py", _SAFETY + "test_guard.py"),
+    "robot_client/safety/clearance.py": (
+        _SAFETY + "test_clearance_by_hand.py",
+        _SAFETY + "test_clearance.py",
+        _SAFETY + "test_guard.py",
+    ),
     "robot_client/safety/guard.py": (_SAFETY + "test_guard.py", _SAFETY + "test_reach.py"),
 }

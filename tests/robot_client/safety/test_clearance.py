@@ -9,7 +9,7 @@ import pytest
 
 from contract.layout import index
 from contract.station import load_station
-from robot_client.safety.clearance import Faults, faults_of, poses_of
+from robot_client.safety.clearance import Faults, Poses, faults_of, poses_of
 from robot_client.safety.limits import limits_of
 from robot_client.safety.reach import Reach
 from tests.robot_client.safety.sequences import heights, safe_poses
@@ -50,6 +50,10 @@ def test_only_what_is_within_reach_is_looked_at() -> None:
         assert not faults.any().any()
     course, asked = faults_of(SPACE, poses, replace(nothing, levels=np.ones(1, bool)), STRAIGHT, ON_IT)
     assert course.table[0, 0] and asked.table[0, 0]
+    both = Poses(np.repeat(poses.ends, 2, axis=0), np.repeat(poses.tools, 2, axis=0))
+    reach = Reach(np.array([False, True]), np.repeat(nothing.pairs, 2, axis=0))
+    course, asked = faults_of(SPACE, both, reach, np.repeat(STRAIGHT, 2, axis=0), np.repeat(ON_IT, 2, axis=0))
+    assert course.table[1, 0] and asked.table[1, 0]
 
 
 def test_what_is_broken_now_must_only_not_get_worse() -> None:

@@ -14,6 +14,7 @@ from robot_client.safety.interval import (
     acceleration_interval,
     braking_interval,
     clipped,
+    differ,
     lead_interval,
     speed_interval,
     stopping_speed,
@@ -54,6 +55,13 @@ def test_at_and_beyond_a_position_limit_only_inward_is_allowed(position: float, 
     low, high = _ends(braking_interval(_told(position), LIMITS))
     assert (low < 0.0, high > 0.0) == (ends[0] < 0.0, ends[1] > 0.0)
     assert 0.0 in (low, high)
+
+
+def test_numbers_apart_by_exactly_the_rounding_do_not_differ_and_a_little_further_apart_they_do() -> None:
+    assert differ(np.array([1.0, TOLERANCE, -TOLERANCE]), np.array([1.0, 0.0, 0.0])).tolist() == [False] * 3
+    assert (
+        differ(np.array([1.0, 1.01 * TOLERANCE, 0.0]), np.array([-1.0, 0.0, 1.01 * TOLERANCE])).tolist() == [True] * 3
+    )
 
 
 def test_from_a_stopping_speed_braking_ends_within_the_way_and_is_a_stopping_speed_again() -> None:
