@@ -18,9 +18,8 @@ QUICK: Final[dict[str, tuple[str, ...]]] = {
     "robot_client/chunk_buffer.py": (_CLIENT + "test_chunk_buffer.py",),
     "robot_client/safety/limiter.py": (
         _SAFETY + "test_limiter.py",
+        _SAFETY + "test_limiter_with_guard.py",
         _SAFETY + "test_jerk.py",
-        _SAFETY + "test_guard.py",
-        _SAFETY + "test_tool_speed.py",
     ),
     "robot_client/safety/segments.py": (_SAFETY + "test_segments.py",),
     "robot_client/safety/jerk.py": (_SAFETY + "test_jerk.py",),
@@ -30,10 +29,6 @@ QUICK: Final[dict[str, tuple[str, ...]]] = {
     "robot_client/safety/space.py": (_SAFETY + "test_space.py", _SAFETY + "test_guard.py"),
     "robot_client/safety/present.py": (_SAFETY + "test_space.py", _SAFETY + "test_guard.py"),
     "robot_client/safety/reach.py": (_SAFETY + "test_reach.py",),
-    "robot_client/safety/clearance.py": (
-        _SAFETY + "test_clearance_by_hand.py",
-        _SAFETY + "test_clearance.py",
-        _SAFETY + "test_guard.py",
-    ),
+    "robot_client/safety/clearance.py": (_SAFETY + "test_clearance_by_hand.py", _SAFETY + "test_clearance.py"),
     "robot_client/safety/guard.py": (_SAFETY + "test_guard.py", _SAFETY + "test_reach.py"),
 }
