@@ -98,10 +98,19 @@ def park(station: str, run_dir: str = "", realtime: bool = True) -> None:
 
 
 def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
+    from robot_client.demo.interrupt import Interrupt
     from robot_client.holder.start import start_holders
 
-    for arm, holder in start_holders(station, run_dir, chosen).items():
-        print(f"{arm} arm: held by process {holder.pid}{', as before' if holder.adopted else ''}")
+    with Interrupt() as interrupt:  # broken off half way, arms would come up with nobody told
+        try:
+            started = start_holders(station, run_dir, chosen)
+        except RigError as error:
+            print(f"yam-robot: {error}")
+            _show(station, run_dir, chosen)
+            sys.exit(1)
+        for arm, holder in started.items():
+            print(f"{arm} arm: held by process {holder.pid}{', as before' if holder.adopted else ''}")
+        sys.exit(1 if interrupt.asked else 0)
 
 
 def _show(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> int:

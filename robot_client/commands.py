@@ -12,6 +12,7 @@ from contract.types import GuidanceMode
 from robot_client.bench.command import bench
 from robot_client.episodes.command import episode
 from robot_client.faults.command import faults
+from robot_client.run_over import RunOver
 from robot_client.soak.command import soak
 
 app = tyro.extras.SubcommandApp()
@@ -74,7 +75,7 @@ def demo(
         leader="keyboard",
         cameras=parse_cameras(cameras),
     )
-    sys.exit(run_demo(settings))
+    raise RunOver(run_demo(settings))
 
 
 @app.command
@@ -142,7 +143,7 @@ def run(
         leader=None if leader == "none" else leader,
         cameras=parse_cameras(cameras),
     )
-    sys.exit(run_demo(settings))
+    raise RunOver(run_demo(settings))
 
 
 @app.command

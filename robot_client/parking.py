@@ -40,7 +40,20 @@ class Parking:
         self._stopped = False
 
     def run(self) -> bool:
-        """Whether both arms arrived. Raises `RigError` when nobody holds them or the loop does not start."""
+        """Whether both arms arrived. Trouble is said; the last that is said is the state of each arm."""
+        station = load_station(self._config.station)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._stop)
+        try:
+            return self._park()
+        except RigError as error:
+            self._say(f"yam-robot: {error}")
+            return False
+        finally:
+            for line in last_account(station, self._config.run_dir)[0]:
+                self._say(line)
+
+    def _park(self) -> bool:
         for line in held_arms(load_station(self._config.station), self._config.run_dir):
             self._say(line)
         supervisor, theirs = channel_pair()
@@ -52,12 +65,8 @@ class Parking:
             finally:
                 self._finish(supervisor, process)
                 planner.close()
-                for line in last_account(load_station(self._config.station), self._config.run_dir)[0]:
-                    self._say(line)
 
     def _conduct(self, supervisor: Channel, process: subprocess.Popen[bytes]) -> bool:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._stop)
         self._wait(supervisor, process, ("IDLE", *_OVER), READY_S)
         if self._stopped:  # what a person stopped before it began must not begin
             self._say("arms: stopped before the parking began")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Literal
 
 from robot_client.arm_commands import app
+from robot_client.run_over import RunOver
 from robot_client.teleop.leader import LeaderKind
 
 __all__ = ["app"]
@@ -59,4 +59,4 @@ def teleop(
         leader=leader,
         teleop_only=True,
     )
-    sys.exit(run_demo(settings))
+    raise RunOver(run_demo(settings))

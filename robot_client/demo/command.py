@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from contract.errors import ConfigurationError, StackError
+from contract.errors import ConfigurationError, RigError, StackError
 from contract.station import load_station
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.replans import write_replans
@@ -30,12 +32,21 @@ def run_demo(settings: RunSettings) -> int:
         run = Run(settings, interrupt, console)
         failure = ""
         try:
-            run.conduct()
+            failure = _trouble_of(run.conduct)
         except KeyboardInterrupt:
             console.print("stopped while starting")
-        except StackError as error:
-            failure = str(error)
         return _conclude(run, settings, console, failure)
+
+
+def _trouble_of(act: Callable[[], None]) -> str:
+    """What went wrong; empty when nothing did."""
+    try:
+        act()
+    except StackError as error:
+        return str(error)
+    except Exception:  # an outermost main: whatever it is, people are told after it how the arms are left
+        return traceback.format_exc()
+    return ""
 
 
 def _prepare(out: Path) -> None:
@@ -60,27 +71,31 @@ def _with_instruction(settings: RunSettings) -> RunSettings:
 
 def _conclude(run: Run, settings: RunSettings, console: Console, failure: str) -> int:
     film = settings.out / "twin.mp4"
-    unwritten = _write_down(run, settings.out, film, console)
-    final = run.final
+    unwritten = _trouble_of(lambda: _write_down(run, settings.out, film, console))
     if film.is_file():
         console.print(f"film:   {film}", highlight=False, soft_wrap=True)
     if run.imagining_trouble:
         console.print(f"imagined frames: {run.imagining_trouble}", highlight=False, soft_wrap=True)
     if run.recorded is not None:
         console.print(_episode_line(run.recorded), highlight=False, soft_wrap=True)
-    state = f"{final.mode}: {final.reason}" if final else "no last word from the loop"
+    trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "") or unwritten
+    if trouble:
+        console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
+    _say_arms(run, settings, console)
+    return 1 if trouble else 0
+
+
+def _say_arms(run: Run, settings: RunSettings, console: Console) -> None:
+    """Last, so that nobody has to look for it: the loop's last word, and of real arms each arm's holder."""
+    state = f"{run.final.mode}: {run.final.reason}" if run.final else "no last word from the loop"
     console.print(f"arms:   {state}", highlight=False, soft_wrap=True)
     if settings.rig == "yam":
         for line in last_account(load_station(settings.station))[0]:
             console.print(line, highlight=False, soft_wrap=True)
-    trouble = failure or run.stopped or (run.recorded.trouble if run.recorded else "") or unwritten
-    if trouble:
-        console.print(f"yam-robot: {trouble}", style="red", highlight=False, soft_wrap=True)
-    return 1 if trouble else 0
 
 
-def _write_down(run: Run, out: Path, film: Path, console: Console) -> str:
-    """Replans and report; why they could not be written, empty when they were."""
+def _write_down(run: Run, out: Path, film: Path, console: Console) -> None:
+    """Replans and report. Raises `RigError` when they cannot be written."""
     from robot_client.demo.report import write_report
 
     report = out / "report.html"
@@ -90,9 +105,8 @@ def _write_down(run: Run, out: Path, film: Path, console: Console) -> str:
     except OSError as error:
         with suppress(OSError):
             report.unlink(missing_ok=True)  # half a page, or that of an earlier run
-        return f"no report: {error} (check disk and folder)"
+        raise RigError("no report", got=str(error), remedy="check disk and folder") from error
     console.print(f"report: {report}", highlight=False, soft_wrap=True)
-    return ""
 
 
 def _episode_line(status: RecorderStatus) -> str:

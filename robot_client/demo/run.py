@@ -48,6 +48,7 @@ class Run:
         self._watcher: Watcher | None = None
         self._filming = Filming(settings.out / "twin.mp4", self._say_trouble)
         self._deadline = Deadline(lambda: interrupt.asked_s)
+        self._as_asked = False
         self.drawing = Drawing(self._deadline.patience_s)
         self._policy: PolicyReady | None = None
         self._operator = Operator(settings, interrupt, self._log.seen)
@@ -96,6 +97,7 @@ class Run:
                 self._interrupt.starting()
                 self._start()
                 self._watch()
+                self._as_asked = not self.stopped
             finally:
                 self._end()
 
@@ -163,7 +165,7 @@ class Run:
 
     def _end(self) -> None:
         self._interrupt.running()
-        self._deadline.begin()
+        self._deadline.begin(at_leisure=self._as_asked)
         self._processes.tell("finish")
         try:
             self._say("ending: brake and hold" if self._settings.rig == "yam" else "ending: brake, hold, park")

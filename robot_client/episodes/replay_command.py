@@ -9,6 +9,7 @@ from contract.errors import ConfigurationError
 from robot_client.demo.interrupt import Interrupt
 from robot_client.episodes.outcome import Outcome
 from robot_client.episodes.rig_replay import RigReplay, RigReplaySettings
+from robot_client.last_words import arms_named_last
 
 
 def run_rig_replay(settings: RigReplaySettings) -> int:
@@ -16,10 +17,14 @@ def run_rig_replay(settings: RigReplaySettings) -> int:
     if not 0.0 < settings.speed <= 1.0:
         raise ConfigurationError("speed", expected="above 0, at most 1", got=settings.speed, remedy="for example 0.5")
     console = Console(markup=False)
-    with Interrupt() as interrupt:
-        outcome = RigReplay(settings, interrupt, lambda line: console.print(line, highlight=False)).conduct()
-    for line in _lines(outcome):
+
+    def say(line: str) -> None:
         console.print(line, highlight=False, soft_wrap=True)
+
+    with Interrupt() as interrupt, arms_named_last(settings.rig, settings.station, say):
+        outcome = RigReplay(settings, interrupt, say).conduct()
+        for line in _lines(outcome):
+            say(line)
     return 1 if outcome.stopped and not interrupt.asked else 0
 
 

@@ -13,6 +13,7 @@ from contract.errors import CodecError, RigError
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, start_child
+from robot_client.demo.deadline import Deadline
 from robot_client.demo.interrupt import Interrupt
 from robot_client.episodes.course import course_of
 from robot_client.episodes.outcome import Outcome
@@ -22,7 +23,9 @@ from robot_client.process_config import LoopConfig, RigKind, write_config
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
 _READY_S: Final = 30.0
-_END_S: Final = 7.5
+_PROCESSES_S: Final = 2.3
+"""Kept of the whole end for ending the processes; before that the loop brakes, holds and parks."""
+_LOOP_S: Final = 1.0
 _POLL_S: Final = 0.02
 _STOPPED: Final = ("HOLD", "FAULT", "FALLING")
 
@@ -48,6 +51,7 @@ class RigReplay:
         self._loop: Child | None = None
         self._channel: Channel | None = None
         """To the loop, once it was started."""
+        self._deadline = Deadline(lambda: interrupt.asked_s)
 
     def conduct(self) -> Outcome:
         """The replay."""
@@ -128,16 +132,16 @@ class RigReplay:
                 outcome.last = message
 
     def _end(self, outcome: Outcome) -> None:
+        self._deadline.begin()
         self._tell("finish")
-        until_s = time.monotonic() + _END_S
-        while self._loop is not None and self._loop.running and time.monotonic() < until_s:
+        while self._loop is not None and self._loop.running and self._deadline.left_s(reserve_s=_PROCESSES_S) > 0.0:
             self._take(outcome)
             time.sleep(_POLL_S)
         self._take(outcome)
         if self._loop is not None:
-            self._loop.end(1.0)
+            self._loop.end(self._deadline.left_s(_LOOP_S))
         if self._twin is not None:
-            self._twin.close(park=False, timeout_s=2.0)
+            self._twin.close(park=False, timeout_s=self._deadline.left_s())
         if self._channel is not None:
             self._channel.close()
 

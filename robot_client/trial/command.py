@@ -13,6 +13,7 @@ from contract.errors import ConfigurationError
 from robot_client.demo.command import default_bundle
 from robot_client.demo.interrupt import Interrupt
 from robot_client.episodes.policy_server import serving
+from robot_client.last_words import arms_named_last
 from robot_client.process_config import RigKind
 from robot_client.trial.conduct import Conductor, identity_of, question_of
 from robot_client.trial.keys import Keys, NoKeys, terminal_keys
@@ -43,7 +44,7 @@ class Wishes:
 def run_trial(folder: Path, wishes: Wishes, server: str, bundle: Path | None, keys: Path | None) -> int:
     """Begin a trial or go on with one; 0 when all its runs are done, 1 when there is more to do."""
     question = _question(folder, wishes)
-    with Interrupt() as interrupt:
+    with Interrupt() as interrupt, arms_named_last(question.rig, question.station, print):
         try:
             interrupt.starting()
             own = None if server else bundle or default_bundle()
@@ -51,10 +52,10 @@ def run_trial(folder: Path, wishes: Wishes, server: str, bundle: Path | None, ke
                 done = _conduct(folder, question, (address, keys), pressed, interrupt)
         except KeyboardInterrupt:
             done = False
-    if done:
-        print(f"all runs are done: yam-robot trial report {folder}")
-    else:
-        print(f"stopped; the same command goes on: yam-robot trial run {folder}")
+        if done:
+            print(f"all runs are done: yam-robot trial report {folder}")
+        else:
+            print(f"stopped; the same command goes on: yam-robot trial run {folder}")
     return 0 if done else 1
 
 

@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ import pytest
 from rich.console import Console
 
 from contract.errors import RigError
-from robot_client.demo import children
+from robot_client.demo import children, command
 from robot_client.demo.children import Child, end_all
 from robot_client.demo.command import _conclude
 from robot_client.demo.deadline import LONGEST_S, Deadline
@@ -27,6 +29,7 @@ from robot_client.demo.history import History
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.report import write_report
 from robot_client.demo.run import Run
+from robot_client.demo.settings import RunSettings
 from tests.robot_client.demo.test_interrupt import _settings
 from tests.robot_client.demo.test_report import replan, ticks
 
@@ -61,10 +64,54 @@ def test_the_deadline_counts_from_a_signal_that_came_before_the_end_began() -> N
     assert deadline.left_s() == deadline.patience_s() == pytest.approx(LONGEST_S - 1.0)
 
 
-def test_nobody_waits_for_the_report_of_a_run_that_ended_by_itself() -> None:
-    deadline = Deadline(lambda: math.inf, lambda: 5.0)
-    deadline.begin()
+def test_nobody_waits_for_the_report_of_a_run_that_went_as_asked_until_somebody_asks() -> None:
+    asked_s = [math.inf]
+    deadline = Deadline(lambda: asked_s[0], lambda: 5.0)
+    deadline.begin(at_leisure=True)
     assert deadline.patience_s() == math.inf
+    asked_s[0] = 4.0
+    assert deadline.patience_s() == pytest.approx(LONGEST_S - 1.0)
+
+
+def test_after_trouble_the_report_waits_no_longer_than_after_a_ctrl_c(tmp_path: Path) -> None:
+    """B29: with a killed loop the client was gone after 14 s on a busy machine: it drew the charts first."""
+
+    def over(stopped: str, trouble: BaseException | None) -> float:
+        run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+
+        def watch() -> None:
+            run.stopped = stopped
+            if trouble is not None:
+                raise trouble
+
+        run._start, run._watch = lambda: None, watch  # type: ignore[method-assign]
+        with suppress(RigError, ZeroDivisionError):
+            run.conduct()
+        return run._deadline.patience_s()
+
+    assert over("", None) == math.inf
+    assert over("HOLD: late", None) <= LONGEST_S
+    assert over("", RigError("the loop ended")) <= LONGEST_S
+    assert over("", ZeroDivisionError()) <= LONGEST_S
+
+
+@pytest.mark.parametrize("error", [RigError("loop ended with code -9"), ZeroDivisionError("a fault of ours")])
+def test_whatever_ended_a_run_the_state_of_each_arm_is_the_last_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    """B29: trouble was said after the arms, and after an unplanned error nobody was told about them at all."""
+
+    def conduct(self: Run) -> None:
+        raise error
+
+    monkeypatch.setattr(Run, "conduct", conduct)
+    monkeypatch.setattr(command, "last_account", lambda station: (["left arm: holding", "right arm: falling"], False))
+    monkeypatch.setattr(RunSettings, "check", lambda self: None)
+    settings = replace(_settings(tmp_path), rig="yam", station="yam_example", seconds=0.0)
+    assert command.run_demo(settings) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3:] == ["arms:   no last word from the loop", "left arm: holding", "right arm: falling"]
+    assert any(str(error) in line for line in lines)
 
 
 def test_children_that_ignore_sigterm_are_ended_together(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from contract.errors import RigError
 from robot_client import local_codec, parking
 from robot_client.channel import Channel
 from robot_client.local_messages import LoopStatus, PersonEvent
@@ -59,6 +60,36 @@ def test_a_parking_that_nobody_stops_is_told_once_and_arrives(monkeypatch: pytes
 
     arrived, acts = park(monkeypatch, said)
     assert arrived and [act for act in acts if act != "alive"] == ["park", "finish"]
+
+
+def test_a_signal_while_nothing_has_been_started_yet_is_kept_and_the_arms_are_still_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """B29: until the loop ran, Ctrl-C ended the command in silence and with exit code 0, as if the arms had parked."""
+    said = list[str]()
+
+    def held(station: object, run_dir: str) -> list[str]:
+        os.kill(os.getpid(), signal.SIGINT)
+        return []
+
+    monkeypatch.setattr(parking, "held_arms", held)
+    monkeypatch.setattr(parking, "last_account", lambda station, run_dir: (["left arm: holding"], True))
+    arrived, acts = park(monkeypatch, lambda line, loop: said.append(line))
+    assert not arrived and "park" not in acts
+    assert said[-1] == "left arm: holding"
+
+
+def test_after_trouble_the_arms_are_named_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B29: what went wrong was said after them."""
+    said = list[str]()
+
+    def nobody(station: object, run_dir: str) -> list[str]:
+        raise RigError("left arm", expected="held", got="no live holder")
+
+    monkeypatch.setattr(parking, "held_arms", nobody)
+    monkeypatch.setattr(parking, "last_account", lambda station, run_dir: (["left arm: NOT HELD"], False))
+    assert not Parking("yam_example", "", False, said.append).run()
+    assert said == ["yam-robot: left arm: expected held, got no live holder", "left arm: NOT HELD"]
 
 
 def test_an_interrupt_before_the_parking_begins_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
