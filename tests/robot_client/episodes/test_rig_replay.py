@@ -310,7 +310,8 @@ def command(path: Path, *args: str) -> subprocess.Popen[str]:
 def test_an_interrupt_in_the_middle_brakes_and_ends_in_time(odd_bag: Path, tmp_path: Path) -> None:
     """B41: SIGINT to the real command; no traceback, arms held and parked, exit code 0 within 8 s."""
     process = command(odd_bag, "--rig", "ideal", "--out", str(tmp_path / "out"))
-    time.sleep(3.5)
+    assert process.stdout is not None and "targets" in process.stdout.readline()
+    time.sleep(4.0)
     os.killpg(process.pid, signal.SIGINT)
     asked_s = time.monotonic()
     said, _ = process.communicate(timeout=20.0)
