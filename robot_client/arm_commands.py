@@ -23,6 +23,11 @@ _SETTLE_S: Final = 3.0
 _POLL_S: Final = 0.05
 _WORD: Final = "supported"
 _STOPS: Final = {"hold": Stop.HOLD, "relax": Stop.RELAX, "power-off": Stop.POWER_OFF}
+_REACHED: Final = {
+    Stop.HOLD: {Hold.HOLDING, Hold.DEAF},
+    Stop.RELAX: {Hold.RELAXED},
+    Stop.POWER_OFF: {Hold.OFF},
+}
 
 
 @app.command
@@ -137,10 +142,17 @@ def _stop(station: str, run_dir: str, chosen: tuple[Arm, ...], how: Stop, confir
     end = time.monotonic() + _SETTLE_S
     while time.monotonic() < end and any(_unheard(client, how) for client in seen.values()):
         time.sleep(_POLL_S)
-    for arm, client in seen.items():
-        state, _ = client.state()
-        print(f"{arm} arm: {state.hold.value}: {state.reason}")
-        client.close()
+    obeyed = all([_obeyed(client, how) for client in seen.values()])
+    _show(station, run_dir, chosen)
+    sys.exit(0 if obeyed else 1)
+
+
+def _obeyed(client: ArmClient, how: Stop) -> bool:
+    """What a dead holder said last does not count, but of an arm that it let go."""
+    state, stamp_ns = client.state()
+    client.close()
+    gone = state.hold is not Hold.OFF and client.abandoned(stamp_ns)
+    return not gone and state.hold in _REACHED[how]
 
 
 def _unheard(client: ArmClient, how: Stop) -> bool:

@@ -152,14 +152,17 @@ def test_a_person_parks_raised_arms_and_only_then_lets_them_go(arms: EmulatedSta
     said, _ = parking.communicate(timeout=20)
     assert parking.returncode == 1 and "arms: HOLD: hold by a person" in said
     assert np.abs(arms.truth("left")[0][1]) > 0.2
-    refused = _command(arms, "arms", "power-off", "--arm", "left", "--confirm", "supported").communicate(timeout=20)[0]
-    assert "left arm: holding: power_off of the left arm refused" in refused
+    refusing = _command(arms, "arms", "power-off", "--arm", "left", "--confirm", "supported")
+    refused = refusing.communicate(timeout=20)[0]
+    assert "left arm: holding" in refused and "power_off of the left arm refused" in refused
+    assert refusing.returncode == 1
     assert arms.truth("left")[1].all()
     parked = _command(arms, "park", "--no-realtime")
     said, _ = parked.communicate(timeout=40)
     assert parked.returncode == 0, said
-    off = _command(arms, "arms", "power-off", "--confirm", "supported").communicate(timeout=20)[0]
-    assert "left arm: off" in off and "right arm: off" in off
+    letting_go = _command(arms, "arms", "power-off", "--confirm", "supported")
+    off = letting_go.communicate(timeout=20)[0]
+    assert "left arm: off" in off and "right arm: off" in off and letting_go.returncode == 0
     assert until(lambda: not arms.truth("left")[1].any() and not arms.truth("right")[1].any())
     state = _command(arms, "arms", "state")
     said, _ = state.communicate(timeout=20)

@@ -140,8 +140,11 @@ def test_anybody_may_hold_arms_that_another_program_drives(
     left = arms.client("left")
     with client_process(arms) as driver:
         assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
-        arm_commands.arms("hold", str(arms.path), "left", str(arms.run_dir))
-        assert f"left arm: holding: process {os.getpid()} asked for a hold" in capsys.readouterr().out
+        with pytest.raises(SystemExit) as ended:
+            arm_commands.arms("hold", str(arms.path), "left", str(arms.run_dir))
+        assert ended.value.code == 0
+        said = capsys.readouterr().out
+        assert "left arm: holding" in said and f"process {os.getpid()} asked for a hold" in said
         orders = state_of(left).order
         assert until(lambda: state_of(left).order > orders + 20), "its client goes on ordering"
         assert is_holding(left) and driver.poll() is None
@@ -208,8 +211,9 @@ def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: Em
     assert begin.held is not None and np.abs(begin.held - begin.positions).max() < 0.06
 
 
-def test_a_killed_holder_is_a_falling_arm(arms: EmulatedStation) -> None:
-    """Nothing can hold an arm whose holder is gone, and nobody may report it as held."""
+def test_a_killed_holder_is_a_falling_arm(arms: EmulatedStation, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing can hold an arm whose holder is gone, and nobody may report it as held. `yam-robot arms hold` and
+    `power-off` said "right arm: holding", with exit code 0."""
     arms.start()
     rig = arms.rig()
     rig.joints()
@@ -225,6 +229,12 @@ def test_a_killed_holder_is_a_falling_arm(arms: EmulatedStation) -> None:
         return False
 
     assert until(gone)
+    rig.close()
+    for act in ("hold", "power-off"):
+        with pytest.raises(SystemExit) as ended:
+            arm_commands.arms(act, str(arms.path), "right", str(arms.run_dir), confirm="supported")
+        assert ended.value.code == 1
+        assert "right arm: NOT HELD, its holder is gone" in capsys.readouterr().out
 
 
 def test_a_failed_start_leaves_the_arms_as_they_were_found(tmp_path: Path) -> None:
