@@ -16,6 +16,7 @@ from contract.errors import EngineError
 from contract.manifest import BundleManifest
 from policy_server.bundle import Bundle
 from policy_server.engines.torch_engine import checkpoint_in
+from policy_server.engines.torch_graphs import TorchGraphs
 from policy_server.export.precision import DTYPES, graphs_in
 from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.config import ModelConfig
@@ -32,12 +33,13 @@ ALONE = ("encode", "text", "decode", "video_step")
 """Graphs that a replan or an imagination runs by themselves."""
 
 
-class CapturedTorchEngine:
+class CapturedTorchEngine(TorchGraphs):
     """`Engine` with `loops`; `load` reads the checkpoint that a bundle carries, `captured_engine` takes a model."""
 
     def __init__(self, name: str, runs_on: str, graphs: Mapping[str, Graph], loops: ReplanLoops, fix: Fix) -> None:
+        super().__init__(graphs)
         self.id, self.runs_on, self.loops = name, runs_on, loops
-        self._graphs, self._fix = dict(graphs), fix
+        self._fix = fix
         self._fixed: dict[tuple[str, int], FixedGraph] = {}
 
     @classmethod
@@ -69,19 +71,6 @@ class CapturedTorchEngine:
             fixed = self._at(name, 1)
             fixed.run({key: each.cpu().numpy() for key, each in fixed.inputs.items()})
 
-    @property
-    def graphs(self) -> tuple[str, ...]:
-        """Names of the graphs."""
-        return tuple(self._graphs)
-
-    def inputs(self, graph: str) -> tuple[str, ...]:
-        """Input names of one graph."""
-        return tuple(self._graph(graph).inputs)
-
-    def outputs(self, graph: str) -> tuple[str, ...]:
-        """Output names of one graph."""
-        return self._graph(graph).outputs
-
     def run(self, graph: str, feeds: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Outputs by name, one graph alone. Raises `EngineError` for a missing or ill-shaped input."""
         spec = self._graph(graph)
@@ -99,11 +88,6 @@ class CapturedTorchEngine:
         if key not in self._fixed:
             self._fixed[key] = self._fix(self._graph(name), branches)
         return self._fixed[key]
-
-    def _graph(self, name: str) -> Graph:
-        if name not in self._graphs:
-            raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
-        return self._graphs[name]
 
 
 def captured_engine(

@@ -8,20 +8,21 @@ from pathlib import Path
 import torch
 from numpy.typing import NDArray
 
-from contract.errors import BundleError, EngineError
+from contract.errors import BundleError
 from policy_server.bundle import CHECKPOINT_FOLDER, MANIFEST_NAME, file_sha256
+from policy_server.engines.torch_graphs import TorchGraphs
 from policy_server.model.checkpoint import CONFIG, WEIGHTS, load_checkpoint
 from policy_server.model.feeds import checked_feed
-from policy_server.model.graphs import Graph, graphs_of
+from policy_server.model.graphs import graphs_of
 from policy_server.model.policy import VideoActionModel
 
 
-class TorchEngine:
+class TorchEngine(TorchGraphs):
     """`Engine` over a model in memory; `load` reads a checkpoint folder."""
 
     def __init__(self, model: VideoActionModel, weights_hash: str, device: str = "cpu") -> None:
+        super().__init__(graphs_of(model))
         self.model = model
-        self._graphs: dict[str, Graph] = graphs_of(model)
         self._device = torch.device(device)
         self.id = f"torch-{torch.__version__.split('+')[0]}-{device}/fp32/{weights_hash[:12]}"
         self.runs_on = f"torch {torch.__version__}, {self._device}, float32"
@@ -36,19 +37,6 @@ class TorchEngine:
         checkpoint = load_checkpoint(folder)
         return cls(checkpoint.model.to(device), file_sha256(folder / WEIGHTS), device)
 
-    @property
-    def graphs(self) -> tuple[str, ...]:
-        """Names of the graphs."""
-        return tuple(self._graphs)
-
-    def inputs(self, graph: str) -> tuple[str, ...]:
-        """Input names of one graph."""
-        return tuple(self._graph(graph).inputs)
-
-    def outputs(self, graph: str) -> tuple[str, ...]:
-        """Output names of one graph."""
-        return self._graph(graph).outputs
-
     def run(self, graph: str, feeds: Mapping[str, NDArray]) -> dict[str, NDArray]:
         """Outputs by name. Raises `EngineError` for a missing or ill-shaped input."""
         spec = self._graph(graph)
@@ -61,11 +49,6 @@ class TorchEngine:
     def close(self) -> None:
         """Give up the weights."""
         self._graphs = {}
-
-    def _graph(self, name: str) -> Graph:
-        if name not in self._graphs:
-            raise EngineError("graph", expected=", ".join(self._graphs) or "an open engine", got=name)
-        return self._graphs[name]
 
 
 def checkpoint_in(folder: Path) -> Path:
