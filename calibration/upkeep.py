@@ -31,22 +31,22 @@ def tr(
         source: where the replans come from, for people.
         look: only show, store nothing.
     """
-    from calibration import plots
+    from calibration import plots, tr_scale
     from calibration import tr as routine
 
     named = routine.phases_of(phases)
-    ranks = routine.ranks(bundle, q_lo, q_hi)
+    ranks = tr_scale.ranks(bundle, q_lo, q_hi)
     found = routine.collected(episodes, named)
     print("\n".join(routine.shown(found)))
     if found.guided:
         print(f"{found.guided} guided replans were left out")
     for line in routine.unmatched(found, named):
         print(line)
-    print("\n".join(routine.warnings(bundle, found.engine_id, found.horizon)))
+    print("\n".join(tr_scale.warnings(bundle, found.engine_id, found.horizon)))
     plots.plot_tr(PICTURES / "tr.png", found.by_phase, ranks)
     if not look:
-        routine.require_fresh(bundle)
-        print(routine.store(bundle, found, source, q_lo, q_hi))
+        tr_scale.require_fresh(bundle)
+        print(tr_scale.store(bundle, found, source, q_lo, q_hi))
 
 
 def check(looks: Annotated[Looks, Flat], views: int = 5, latencies: bool = True, seconds: float = 2.5) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from calibration import tr
-from calibration.tr import Collected, collected, ranks, shown, store, warnings
+from calibration.tr import Collected, collected, shown
+from calibration.tr_scale import ranks, store, warnings
 from contract.errors import ConfigurationError, EpisodeError
 from contract.manifest import BundleManifest
 from contract.toml import read_toml
