@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from contract.errors import ConfigurationError, RigError
 from robot_client.faults.case import CASES, Case
-from robot_client.faults.round import MOST_S, Outcome, run_round
+from robot_client.faults.outcome import Outcome
+from robot_client.faults.round import MOST_S, run_round
 from robot_client.faults.stage import Stage
 from robot_client.faults.station import GRACE_MS
 from robot_client.percentile import rounded
