@@ -6,6 +6,7 @@ after the others have shared the processors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -44,11 +45,21 @@ REALTIME: Final = (
 """Folders and files of tests whose processes need a processor when they ask for it."""
 
 
+CASE: Final = re.compile(r"\bB\d\d\b")
+
+
+def cases_of(item: pytest.Item) -> set[str]:
+    """Cases (docs/cases.md) that a test or its file names in its docstring."""
+    words = [getattr(getattr(item, of, None), "__doc__", None) or "" for of in ("function", "module")]
+    return set(CASE.findall(" ".join(words)))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what keeps real time."""
+    """Mark what keeps real time; `pytest -k B14` runs the tests of that case."""
     root = Path(__file__).parent
     for item in items:
         place = item.path.relative_to(root).as_posix() if item.path.is_relative_to(root) else ""
+        item.extra_keyword_matches.update(cases_of(item))
         if place.startswith(REALTIME):
             item.add_marker(pytest.mark.realtime)
 
