@@ -10,6 +10,7 @@ from typing import Final
 from contract.errors import RigError
 from contract.station import Camera, Station
 from robot_client.cameras.realsense import load, serials
+from robot_client.cameras.start import devices
 from robot_client.cameras.v4l2 import serial_of
 from robot_client.doctor.lines import Line, fail, ok, warn
 
@@ -21,13 +22,14 @@ def check_cameras(station: Station, video: Path = VIDEO) -> Iterator[Line]:
     """Each camera's device, serial number and latency."""
     owners = {camera.serial: camera.role for camera in station.cameras if camera.serial}
     for camera in station.cameras:
-        kind, _, name = camera.device.partition(":")
+        device = devices(station, {})[camera.role]  # what a run would open: emulated arms bring made-up pictures
+        kind, _, name = device.partition(":")
         if kind == "v4l2":
             yield from _usb(camera, Path(name), owners, video)
         elif kind == "realsense":
             yield _realsense(camera, name)
         else:
-            yield _other(camera, kind, name)
+            yield _other(camera.role, device)
         if camera.latency_ms == 0.0:
             action = (
                 "measure it and write latency_ms into the station file; "
@@ -71,12 +73,12 @@ def _realsense(camera: Camera, serial: str) -> Line:
     return fail(what, f"no RealSense {serial}; there are: {listed}", "plug it in, or correct the serial number")
 
 
-def _other(camera: Camera, kind: str, name: str) -> Line:
-    what = f"camera {camera.role}"
+def _other(role: str, device: str) -> Line:
+    what, (kind, _, name) = f"camera {role}", device.partition(":")
     if kind == "twin":
-        return fail(what, f"{camera.device} is a camera of the twin", "name the real device in the station file")
+        return fail(what, f"{device} is a camera of the twin", "name the real device in the station file")
     if kind == "file" and not Path(name).is_file():
         return fail(what, f"no {name}", "name a video that is there")
     if kind in ("file", "pattern"):
-        return warn(what, f"{camera.device} is made up: the policy will not see the robot", "name a real device")
-    return warn(what, f"{camera.device} is not looked for here", "see that it delivers before you engage")
+        return warn(what, f"{device} is made up: the policy will not see the robot", "name a real device")
+    return warn(what, f"{device} is not looked for here", "see that it delivers before you engage")

@@ -67,6 +67,7 @@ def _arms(examination: Examination) -> Iterator[Line]:
 
     for arm in examination.sides:
         yield from check_limits(f"{arm} arm", getattr(arms, arm), getattr(examination.station.safety, arm))
+        yield _latency(examination.station, arm)
     holders = {arm: _holder(examination, arm) for arm in examination.sides}
     for arm, pid in holders.items():
         yield from _held(examination, arm, pid)
@@ -83,6 +84,16 @@ def _arms(examination: Examination) -> Iterator[Line]:
         elif usable(unit, examination.net):
             idle[name] = unit
     yield from check_motors(idle)
+
+
+def _latency(station: Station, arm: Arm) -> Line:
+    """Of the arm, from a command to its motion; cameras have their own."""
+    measured = station.calibration.latencies.arms.get(arm) if station.calibration else None
+    what = f"{arm} arm, latency"
+    if measured is not None:
+        return ok(what, f"{measured.latency_ms:g} ms, give or take {measured.uncertainty_ms:g}")
+    told = "lead_by_latency is asked for and does nothing" if station.timing.lead_by_latency else "not calibrated"
+    return warn(what, told, "yam-calibrate latency --rig station")
 
 
 def _holder(examination: Examination, arm: Arm) -> int:

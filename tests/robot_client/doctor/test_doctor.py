@@ -140,6 +140,34 @@ def test_a_realsense_that_nobody_can_ask_is_a_fail_with_the_remedy(
     assert any("camera top" in f and "pip install pyrealsense2" in f for f in bad(bench.lines()))
 
 
+def test_emulated_arms_come_with_made_up_pictures_and_the_doctor_says_so(bench: Bench) -> None:
+    """It failed cameras that a dry run does not open."""
+    bench.text = EXAMPLE.read_text().replace('"socketcan"', '"emulated"')
+    lines = bench.lines()
+    assert bad(lines) == []
+    assert sum(line.level is Level.WARN and "made up" in line.found for line in lines) == 3
+
+
+def test_the_arms_latencies_are_told_or_missed(bench: Bench) -> None:
+    """Only the cameras' were looked at: `lead_by_latency` without a measured latency did nothing, in silence."""
+    bench.text = bench.text.replace("[timing]", "[timing]\nlead_by_latency = true")
+    line = next(line for line in bench.lines() if line.what == "left arm, latency")
+    assert line.level is Level.WARN and "does nothing" in line.found and "yam-calibrate latency" in line.action
+    bench.text += """
+[calibration]
+format = 1
+[calibration.latencies.arms.left]
+latency_ms = 60.0
+uncertainty_ms = 2.0
+correlation = 0.99
+method = "correlation"
+date = "2026-01-31"
+"""
+    found = [line for line in bench.lines() if line.what.endswith("arm, latency")]
+    assert [line.level for line in found] == [Level.OK, Level.WARN]
+    assert found[0].found == "60 ms, give or take 2"
+
+
 def test_an_answer_that_may_take_longer_than_the_rows_last_is_a_warning(bench: Bench) -> None:
     bench.text = bench.text.replace("answer_budget_ms = 400.0", "answer_budget_ms = 4000.0")
     lines = bench.lines(bundle=BUNDLE)
