@@ -163,7 +163,9 @@ def _unheard(client: ArmClient, how: Stop) -> bool:
 def _confirmed(how: Stop, confirm: str) -> bool:
     if how is Stop.POWER_OFF:
         print("The arms have no brakes: without power they fall unless they lie or are held.")
-    given = confirm or input(f'Type "{_WORD}" when the arms lie or somebody holds them: ')
+    if not confirm:
+        print(f'Type "{_WORD}" when the arms lie or somebody holds them: ', end="", flush=True)
+    given = confirm or sys.stdin.readline()  # empty where nobody can type
     if given.strip().lower() != _WORD:
         raise RigError(f"{how.value} of the arms", expected=f'"{_WORD}"', got=repr(given), remedy="they stay held")
     return True

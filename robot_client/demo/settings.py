@@ -89,8 +89,15 @@ class RunSettings:
             )
 
     def _check_with_station(self) -> None:
-        """Cameras and faults against what the station has."""
+        """Rig, cameras and faults against what the station has."""
         station = load_station(self.station)
+        if self.rig == "yam" and station.arms is None:
+            raise ConfigurationError(
+                "--station",
+                expected="real arms, a section [arms]",
+                got=station.name,
+                remedy="give your own copy of calibration/stations/yam_example.toml",
+            )
         choice_of(self.cameras, station, self.rig)
         faults = checked_faults(self.inject, self.rig, [camera.role for camera in station.cameras])
         foreign = next((fault.text for fault in faults if target_of(fault) == "server"), "")

@@ -52,6 +52,7 @@ def test_settings_refuse_faults_and_cameras_before_anything_starts() -> None:
         ({"inject": "nan@x"}, "--inject"),
         ({"inject": "kill-server@8s"}, "--bundle"),
         ({"cameras": {"top": "front"}}, "front"),
+        ({"rig": "yam"}, "real arms"),
         ({"rig": "yam", "station": "yam_example", "inject": "nan@5s"}, "rig sim or ideal"),
     ):
         with pytest.raises(ConfigurationError, match=says):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
+import sys
 
 import pytest
 
@@ -66,6 +68,17 @@ def test_a_signal_does_not_break_a_start_off_half_way(
         "left arm: held by process 11",
         "right arm: held by process 12, as before",
     ]
+
+
+@pytest.mark.parametrize("typed", ["", "yes\n", "supporte\n"])
+def test_arms_are_let_go_only_by_the_word_and_nobody_at_the_keys_is_no_word(
+    monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    """Without a terminal it was a traceback."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    monkeypatch.setattr(start, "clients", lambda *_: pytest.fail("nothing may be asked of a holder"))
+    with pytest.raises(RigError, match="they stay held"):
+        arm_commands.arms("relax", "yam_example")
 
 
 def test_a_start_that_fails_says_how_it_left_the_arms(
