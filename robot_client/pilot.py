@@ -103,9 +103,7 @@ class Pilot:
             return
         self._intervention.mode(self.state.mode)
         if self.state.mode in _TAKEN_MODES and before.mode is Mode.HANDOFF:
-            if isinstance(self._driver, Continues):
-                self._driver.continue_as(self.state.epoch)
-            self._begun_epoch = self.state.epoch
+            self._go_on()
         elif self.state.mode not in MOVING:
             self._driver = self._hold
         elif event is Event.SELF_PARK:
@@ -191,7 +189,16 @@ class Pilot:
         self.instruction = text
         if self.policy is not None:
             self.policy.instruction = text
+        begun = self._begun_epoch == self.state.epoch
         self.happens(Event.INSTRUCTION, "new instruction")
+        if begun and self._planning is None:
+            self._go_on()  # it is the policy's next task, and nothing to whatever else drives
+
+    def _go_on(self) -> None:
+        """The epoch has risen, but the driving source stays in the middle of what it does."""
+        if isinstance(self._driver, Continues):
+            self._driver.continue_as(self.state.epoch)
+        self._begun_epoch = self.state.epoch
 
     def refuse(self, why: str) -> None:
         """Something asked for is not done; a person sees why."""

@@ -404,3 +404,40 @@ def test_channel_names_in_refusals_are_the_layouts() -> None:
     scene.person("teleop")
     scene.run(0.1)
     assert any(name in scene.notice for name in CHANNELS)
+
+
+@pytest.mark.parametrize("act, mode, seconds", [("replay", "REPLAY", 0.5), ("replay", "HANDOFF", 0.0),
+                                                ("teleop", "TELEOP", 0.5), ("home", "PARK", 0.1)])  # fmt: skip
+def test_a_new_instruction_is_nothing_to_a_source_that_is_not_the_policy(act: str, mode: str, seconds: float) -> None:
+    """An instruction typed during a replay began the replay anew; during teleoperation it aligned the hand anew and
+    closed an open clutch, though the table of modes says that nothing changes."""
+
+    def told(instruction: str) -> np.ndarray:
+        scene = Scene(FAR, engage=False)
+        _episode(scene)
+        if act == "home":
+            scene.hand_over("replay", "REPLAY")
+        scene.hand = lambda now_ns: FAR + 0.1 * np.sin(now_ns / 1e9) * JOINT_MASK
+        scene.hand_over(act, mode)
+        scene.run(seconds)
+        epoch = scene.process.pilot.state.epoch
+        if instruction:
+            scene.person("instruction", instruction)
+        ticks = scene.run(1.0)
+        assert scene.process.pilot.instruction == instruction
+        assert scene.process.pilot.state.epoch >= epoch + bool(instruction), "older answers are void all the same"
+        assert travel(ticks) > 0.01
+        return told_of(ticks)
+
+    np.testing.assert_array_equal(told("the next task"), told(""))
+
+
+def test_a_new_instruction_leaves_an_open_clutch_open() -> None:
+    """An instruction closed the clutch that a person had opened, and the arms moved."""
+    scene = Scene(HOME, engage=False)
+    scene.hand = lambda now_ns: HOME + 0.1 * np.sin(now_ns / 1e9) * JOINT_MASK
+    scene.hand_over("teleop", "TELEOP")
+    scene.person("clutch", "open")
+    scene.run(0.5)
+    scene.person("instruction", "the next task")
+    assert travel(scene.run(2.0)) < 1e-3
