@@ -101,7 +101,8 @@ def _write_down(run: Run, out: Path, film: Path, console: Console) -> None:
     report = out / "report.html"
     try:
         write_replans(out / "replans.jsonl", run.history)
-        write_report(report, run.history, run.facts, run.notice, film if film.is_file() else None, run.drawing)
+        shown = film if film.is_file() else None
+        write_report(report, run.history, run.facts, run.notice, shown, run.drawing, charts=run.charts)
     except OSError as error:
         with suppress(OSError):
             report.unlink(missing_ok=True)  # half a page, or that of an earlier run

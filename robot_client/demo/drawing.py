@@ -30,13 +30,21 @@ class Drawing:
             self._wanted.put((lambda charts: "", Future()))
             self._thread.start()
 
-    def chart(self, draw: Draw) -> str:
-        """The chart as HTML, or a line that says it was left out. Raises what `draw` raises."""
+    def ask(self, draw: Draw) -> Future[str]:
+        """Have a chart drawn, after those that were asked for before; `drawn` gives it."""
         self.start()
-        future: Future[str] = Future()
-        self._wanted.put((draw, future))
-        done, _ = wait([future], min(LONGEST_S, self._patience_s()))
-        return future.result() if done else LEFT_OUT
+        chart: Future[str] = Future()
+        self._wanted.put((draw, chart))
+        return chart
+
+    def drawn(self, chart: Future[str]) -> str:
+        """The chart as HTML, or a line that says it was left out. Raises what drawing it raised."""
+        done, _ = wait([chart], min(LONGEST_S, self._patience_s()))
+        return chart.result() if done else LEFT_OUT
+
+    def chart(self, draw: Draw) -> str:
+        """`ask` and `drawn` in one."""
+        return self.drawn(self.ask(draw))
 
     def _work(self) -> None:
         while True:

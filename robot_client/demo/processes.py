@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,14 +21,13 @@ from robot_client.demo.robot_side import RobotSide, RobotSideParts
 from robot_client.demo.settings import RunSettings
 from robot_client.holder.start import held_arms
 from robot_client.inject.rehearsal import Rehearsal
-from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PolicyReady
+from robot_client.local_messages import LocalMessage, PersonAct
 from robot_client.mailbox import memory_directory
 from robot_client.teleop.side import LeaderSide
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
 START_S: Final = 60.0
 """Longest wait for one process to be ready: a cold disk loads libraries slowly."""
-_POLL_S: Final = 0.02
 _LAST_S: Final = 0.1
 _END_S: Final = 0.7
 _TWIN_S: Final = 1.0
@@ -64,6 +62,11 @@ class Processes:
         if self._run_dir is None:
             raise RigError("run folder", expected="a run that was started", got="none")
         return self._run_dir
+
+    @property
+    def plans(self) -> bool:
+        """Whether there is to be a policy."""
+        return self._settings.policy
 
     @property
     def rig_dir(self) -> str:
@@ -120,30 +123,6 @@ class Processes:
     def misbehave(self) -> None:
         """Do to whole processes what was asked for this moment; call it often."""
         self._rehearsal.step({"server": self.server, "planner": self.planner})
-
-    def wait_ready(self, take: Callable[[LocalMessage], None], timeout_s: float = START_S) -> PolicyReady | None:
-        """Waits for torque on and, where there is to be one, a policy that fits; `take` sees every message.
-
-        Raises `RigError` when it is late.
-        """
-        policy: PolicyReady | None = None
-        mode = ""
-        deadline = time.monotonic() + timeout_s
-        while (policy is None and self._settings.policy) or mode != "IDLE":
-            for message in self.messages():
-                take(message)
-                policy = message if isinstance(message, PolicyReady) else policy
-                mode = message.mode if isinstance(message, LoopStatus) else mode
-            self.require_running()
-            if time.monotonic() > deadline:
-                raise RigError(
-                    "robot side",
-                    expected=f"torque on and a policy within {timeout_s:.0f} s",
-                    got=f"mode {mode or 'unknown'}, {'a' if policy else 'no'} policy: {self._last_words()}",
-                    remedy=f"see {self.logs}",
-                )
-            time.sleep(_POLL_S)
-        return policy
 
     def require_running(self) -> None:
         """Raises `RigError` naming the process that has died, with its last words."""
@@ -218,6 +197,7 @@ class Processes:
         finally:
             self.loop, self.planner, self._conversation.channels = side.loop, side.planner, side.channels
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """The last line of planner and loop, for people."""
         words = [child.tail().splitlines()[-1:] for child in (self.planner, self.loop) if child is not None]
         return "; ".join(line for lines in words for line in lines) or "silence"

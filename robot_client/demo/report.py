@@ -5,15 +5,14 @@ from __future__ import annotations
 import base64
 import html
 from collections.abc import Mapping, Sequence
-from functools import partial
+from concurrent.futures import Future
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_client.demo.drawing import Drawing
+from robot_client.demo.drawing import Draw, Drawing
 from robot_client.demo.history import SKIPPED, UNDERRUNS, History
 from robot_client.demo.page import notice as boxed
 from robot_client.demo.page import page, table, tiled
@@ -25,6 +24,29 @@ _FILM_BYTES: Final = 24 * 1024 * 1024
 _CHART_TICKS: Final = 1000
 """Ticks drawn per channel; more make the page slow and show nothing new."""
 _CHART_REPLANS: Final = 1000
+_NOTHING: Final = "<p>No replan was answered in this run.</p>"
+_UNDRAWN: Final = {
+    "ratio_chart": _NOTHING,
+    "branch_chart": _NOTHING,
+    "stage_chart": _NOTHING,
+    "joint_chart": "<p>The loop recorded no tick.</p>",
+}
+"""What stands in the place of a chart for which there is no data."""
+Charts = Mapping[str, Future[str]]
+"""By their place in the template."""
+
+
+def asked_charts(history: History, drawing: Drawing) -> Charts:
+    """Has everything drawn for which there is data; what `history` hears of later is not in it."""
+    draws: dict[str, Draw] = {}
+    if history.replans:
+        draws["ratio_chart"] = _ratio_chart(history)
+        draws["branch_chart"] = _branch_chart(history)
+    if stages := history.stages_ms():
+        draws["stage_chart"] = lambda charts: charts.stage_latencies(stages)
+    if history.has_ticks:
+        draws["joint_chart"] = _joint_chart(history)
+    return {name: drawing.ask(draw) for name, draw in draws.items()}
 
 
 def write_report(
@@ -36,13 +58,16 @@ def write_report(
     drawing: Drawing | None = None,
     title: str = "Twin run",
     tiles: Sequence[tuple[str, str]] | None = None,
+    charts: Charts | None = None,
 ) -> None:
     """Writes the page; `facts` are name and value lines of the run, `notice` stands at the top (empty: none).
-    `tiles` take the place of the loop's own figures, where a recording has none.
+    `tiles` take the place of the loop's own figures, where a recording has none. `charts` were asked of `drawing`
+    before, else they are now.
 
     Raises `OSError` when the file cannot be written. Charts for which `drawing` has no time are left out.
     """
-    draw = (drawing or Drawing()).chart
+    drawing = drawing or Drawing()
+    charts = asked_charts(history, drawing) if charts is None else charts
     stages = history.stages_ms()
     parts = {
         "title": html.escape(f"{title}: {history.instruction}"),
@@ -50,23 +75,14 @@ def write_report(
         "notice": boxed(notice),
         "tiles": tiled(_tiles(history) if tiles is None else tiles),
         "film": _film(film),
-        "ratio_chart": draw(partial(_ratio_chart, history)) if history.replans else _NOTHING,
-        "branch_chart": draw(partial(_branch_chart, history)) if history.replans else _NOTHING,
-        "stage_chart": draw(lambda charts: charts.stage_latencies(stages)) if stages else _NOTHING,
+        **{name: drawing.drawn(charts[name]) if name in charts else text for name, text in _UNDRAWN.items()},
         "stage_table": table(("stage", "p50 ms", "p95 ms", "p99 ms", "max ms"), _stage_rows(stages)) if stages else "",
-        "joint_chart": draw(partial(_joint_chart, history))
-        if history.has_ticks
-        else "<p>The loop recorded no tick.</p>",
         "clip_table": table(("reason", "ticks"), [(k, str(v)) for k, v in sorted(history.clips.items())])
         if history.clips
         else "<p>Nothing.</p>",
         "run_table": table(("", ""), [(name, value) for name, value in facts.items() if value]),
     }
     path.write_text(page(_TEMPLATE, parts), encoding="utf-8")
-
-
-_NO_TICK: Final = "<p>The loop recorded no tick.</p>"
-_NOTHING: Final = "<p>No replan was answered in this run.</p>"
 
 
 def _tiles(history: History) -> list[tuple[str, str]]:
@@ -90,10 +106,10 @@ def _stage_rows(stages: Mapping[str, NDArray]) -> list[tuple[str, ...]]:
     return [(name, *(f"{percentile(values, q):.2f}" for q in (50, 95, 99, 100))) for name, values in stages.items()]
 
 
-def _ratio_chart(history: History, charts: ModuleType) -> str:
+def _ratio_chart(history: History) -> Draw:
     every = max(1, len(history.replans) // _CHART_REPLANS)
     replans = list(history.replans)[::every]
-    return charts.ratio_and_scales(
+    values = (
         history.replan_times_s()[::every],
         np.array([replan.tr_value for replan in replans]),
         np.array([replan.tr_rank for replan in replans]),
@@ -103,16 +119,19 @@ def _ratio_chart(history: History, charts: ModuleType) -> str:
         },
         history.branches()[::every],
     )
+    return lambda charts: charts.ratio_and_scales(*values)
 
 
-def _branch_chart(history: History, charts: ModuleType) -> str:
-    return charts.branch_counts(history.branch_counts())
+def _branch_chart(history: History) -> Draw:
+    counts = history.branch_counts()
+    return lambda charts: charts.branch_counts(counts)
 
 
-def _joint_chart(history: History, charts: ModuleType) -> str:
-    times_s, asked, told, measured = history.joints()
-    every = max(1, len(times_s) // _CHART_TICKS)
-    return charts.asked_told(times_s[::every], asked[::every], told[::every], measured[::every])
+def _joint_chart(history: History) -> Draw:
+    columns = history.joints()
+    every = max(1, len(columns[0]) // _CHART_TICKS)
+    shown = [column[::every] for column in columns]
+    return lambda charts: charts.asked_told(*shown)
 
 
 def _film(film: Path | None) -> str:

@@ -14,8 +14,10 @@ from robot_client.demo.filming import Filming
 from robot_client.demo.history import History
 from robot_client.demo.imagining import watcher_of
 from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.listening import see_loop_end, wait_ready
 from robot_client.demo.operator import Operator
 from robot_client.demo.processes import Processes
+from robot_client.demo.report import Charts, asked_charts
 from robot_client.demo.run_facts import run_facts
 from robot_client.demo.run_log import RunLog
 from robot_client.demo.settings import RunSettings
@@ -25,8 +27,6 @@ from robot_client.demo.watcher import Watcher
 from robot_client.local_messages import LoopStatus, PolicyReady, RecorderStatus
 
 STEP_S: Final = 0.1
-PROCESSES_S: Final = 2.3
-"""Kept of the whole end for ending the processes and for the report; before that the loop brakes, holds and parks."""
 REPORT_S: Final = 0.6
 """Kept for the report."""
 GOODBYE_S: Final = 0.2
@@ -50,6 +50,8 @@ class Run:
         self._deadline = Deadline(lambda: interrupt.asked_s)
         self._as_asked = False
         self.drawing = Drawing(self._deadline.patience_s)
+        self.charts: Charts | None = None
+        """Of the report, asked for when the loop was gone; None before."""
         self._policy: PolicyReady | None = None
         self._operator = Operator(settings, interrupt, self._log.seen)
 
@@ -104,7 +106,7 @@ class Run:
     def _start(self) -> None:
         self._operator.choose_leader(self._processes)
         self._processes.start()
-        self._policy = self._processes.wait_ready(self._log.take)
+        self._policy = wait_ready(self._processes, self._log.take)
         self.seen.notice = self.notice
         self.seen.banner = f"{self._policy.model_id} on {self._policy.engine_id}" if self._policy else "no policy"
         self._console.print(self.seen.banner, highlight=False)
@@ -138,7 +140,8 @@ class Run:
         the keys a HOLD ends nothing: they resume, take over or park."""
         now_s, status = time.monotonic(), self.seen.status
         attended = self._operator.present and status is not None and status.mode == "HOLD"
-        if status is not None and status.mode in STOPPED and not self.stopped and not attended:
+        worse = status is not None and status.mode == "FALLING"  # known after the HOLD, when a holder was killed
+        if status is not None and status.mode in STOPPED and (worse or not self.stopped) and not attended:
             self.stopped = f"{status.mode}: {status.reason}"
         if self.success:
             return now_s + AFTER_SUCCESS_S
@@ -175,20 +178,14 @@ class Run:
     def _see_it_end(self) -> None:
         if self._watcher is not None:
             self._watcher.stop()
-        while self._loop_runs() and self._deadline.left_s(reserve_s=PROCESSES_S) > 0.0:
-            self._processes.tell("alive")
-            for message in self._processes.messages():
-                self._log.take(message)
-            time.sleep(0.02)
-        for message in self._processes.messages():
-            self._log.take(message)
-        self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._log.take)
+        see_loop_end(self._processes, self._deadline, self._log.take)
+        try:
+            self.charts = asked_charts(self.history, self.drawing)  # while we wait for the processes
+        finally:
+            self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._log.take)
         if self._watcher is not None:
             self._watcher.wait(self._deadline.left_s(GOODBYE_S, REPORT_S))
         self._filming.close()
-
-    def _loop_runs(self) -> bool:
-        return self._processes.loop is not None and self._processes.loop.running
 
     def _shown(self) -> Shown:
         return Shown(self._console, self.seen, live=not self._settings.headless and self._console.is_terminal)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Final
 
 from contract.server_info import ServerInfo
 from contract.station import load_station
 from robot_client.clock import MonotonicClock
 from robot_client.demo.deadline import Deadline
+from robot_client.demo.listening import see_loop_end, wait_ready
 from robot_client.demo.processes import Processes
 from robot_client.latency.observed import Observed
 from robot_client.latency.probe import Probe
@@ -22,7 +22,6 @@ from robot_client.process_config import RigConfig
 from robot_client.rigs.choose import make_rig
 
 _LOOK_S: Final = 0.001
-_PROCESSES_S: Final = 2.3
 _ALIVE_NS: Final = 200_000_000
 
 
@@ -44,7 +43,7 @@ class Session:
         """The run. Raises `StackError` when something does not start or dies."""
         try:
             self._processes.start()
-            self._processes.wait_ready(self._take)
+            wait_ready(self._processes, self._take)
             self.observed.info = self._server_info()
             self._probe = self._open_probe()
             self._watch()
@@ -102,15 +101,9 @@ class Session:
     def _end(self) -> None:
         self._deadline.begin()
         self._processes.tell("finish")
-        while self._loop_runs() and self._deadline.left_s(reserve_s=_PROCESSES_S) > 0.0:
-            for message in self._processes.messages():
-                self._take(message)
-            time.sleep(0.02)
-        self._processes.end(partial(self._deadline.left_s), take=self._take)
+        see_loop_end(self._processes, self._deadline, self._take)
+        self._processes.end(self._deadline.left_s, take=self._take)
         self.observed.starts, self.observed.stops = self._starts.count, tuple(self._starts.stops)
         if self._probe is not None:
             self.observed.arrivals, self.observed.motion = self._probe.arrivals, self._probe.motion()
             self._probe.close()
-
-    def _loop_runs(self) -> bool:
-        return self._processes.loop is not None and self._processes.loop.running

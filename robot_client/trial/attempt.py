@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 from contract.errors import RigError
 from robot_client.demo.deadline import Deadline
 from robot_client.demo.interrupt import Interrupt
+from robot_client.demo.listening import see_loop_end, wait_ready
 from robot_client.demo.processes import Processes
 from robot_client.demo.settings import RunSettings
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, RecorderStatus
@@ -21,7 +21,6 @@ _STEP_S: Final = 0.05
 _ALIVE_S: Final = 0.2
 _HOME_S: Final = 60.0
 _DONE_S: Final = 10.0
-_PROCESSES_S: Final = 2.3
 _AFTER_S: Final = 1.0
 """The bag goes on a little after the verdict."""
 _STOPPED: Final = ("HOLD", "FAULT", "FALLING")
@@ -62,7 +61,7 @@ class Attempt:
         try:
             self._interrupt.starting()
             self._processes.start()
-            self._processes.wait_ready(self._take)
+            wait_ready(self._processes, self._take)
             self._interrupt.running()
             self._engage()
             self._watch()
@@ -162,14 +161,8 @@ class Attempt:
         self._interrupt.running()
         self._deadline.begin()
         self._processes.tell("finish")
-        while self._loop_runs() and self._deadline.left_s(reserve_s=_PROCESSES_S) > 0.0:
-            for message in self._processes.messages():
-                self._take(message)
-            time.sleep(_STEP_S)
-        self._processes.end(partial(self._deadline.left_s), take=self._take)
-
-    def _loop_runs(self) -> bool:
-        return self._processes.loop is not None and self._processes.loop.running
+        see_loop_end(self._processes, self._deadline, self._take)
+        self._processes.end(self._deadline.left_s, take=self._take)
 
 
 def settled(ended: Ended, keys: Keys, interrupt: Interrupt, ask: Callable[[str], None], judges_itself: bool) -> Ended:

@@ -165,6 +165,25 @@ def test_a_chart_that_takes_too_long_is_left_out_and_the_page_is_written(tmp_pat
     assert text.count(LEFT_OUT) == 4 and "<svg" not in text and "tiny" in text
 
 
+@pytest.mark.parametrize("broken", [False, True])
+def test_charts_are_drawn_while_processes_end_and_cannot_keep_them_from_ending(tmp_path: Path, broken: bool) -> None:
+    """On a busy machine each part of the end takes a second, and charts that came last were left out."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    run.history.add(replan(0, ("full",)))
+    if broken:
+        run.history.branches = lambda: [][0]  # type: ignore[method-assign]
+    drawn: list[bool] = []
+
+    def end(left_s: object, take: object) -> bool:
+        drawn.append(run.charts is not None and "<svg" in run.charts["ratio_chart"].result(30.0))
+        return True
+
+    run._processes.end = end  # type: ignore[method-assign]
+    with suppress(IndexError):
+        run._see_it_end()
+    assert drawn == [not broken]
+
+
 def test_an_error_in_a_chart_is_raised_where_it_was_asked_for() -> None:
     with pytest.raises(ZeroDivisionError):
         Drawing().chart(lambda charts: str(1 // 0))
