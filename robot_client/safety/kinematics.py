@@ -28,20 +28,19 @@ _TOOL_M: Final = np.array((3.89e-05, 9.68e-05, 0.1446503))
 """Tool centre in the gripper's frame: the middle between the fingertips."""
 
 
-def _rotation(w: float, x: float, y: float, z: float) -> Vector:
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+def _cross_matrix(x: float, y: float, z: float) -> Vector:
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def _rotation(w: float, *xyz: float) -> Vector:
+    cross = _cross_matrix(*xyz)
+    return np.eye(3) + 2.0 * w * cross + 2.0 * cross @ cross
 
 
 _ORIGINS: Final = np.array([origin for origin, _, _ in _LINKS])
 _FRAMES: Final = np.array([_rotation(*quaternion) for _, quaternion, _ in _LINKS])
 _AXES: Final = np.array([axis for _, _, axis in _LINKS])
-_CROSS: Final = np.array([[[0, -z, y], [z, 0, -x], [-y, x, 0]] for x, y, z in _AXES])
+_CROSS: Final = np.array([_cross_matrix(*axis) for axis in _AXES])
 
 
 def _in_space(turn: Vector, shift: Vector | float = 0.0, last: float = 0.0) -> Vector:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import mujoco
 import numpy as np
 import pytest
 
-from contract.arm_shape import LINKS, load_arm_shape
+from contract.arm_shape import LINKS, ArmShape, load_arm_shape
 from contract.errors import StationError
 from contract.layout import ARMS, joints_of
 from contract.space import Obstacle
@@ -14,7 +16,7 @@ from contract.station import load_station
 from robot_client.i2rt_paths import station_mjcf
 from robot_client.safety.clearance import poses_of
 from robot_client.safety.kinematics import link_frames, tool_centre
-from robot_client.safety.space import FREE, space_of
+from robot_client.safety.space import FREE, Space, space_of
 from robot_client.twin.capsules import PADDING_M, corners_of, distance_to_line
 
 SECTION = load_station("twin").safety.space
@@ -117,6 +119,17 @@ def test_pairs_are_arm_and_arm_arm_and_obstacle_and_each_gripper_with_its_own_ba
     np.testing.assert_allclose(space.reach_m, space.keep_m + halves[space.first] + halves[space.second])
 
 
+def test_the_order_of_a_shapes_capsules_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pairs(shape: ArmShape) -> set[tuple[str, str, float]]:
+        monkeypatch.setattr("robot_client.safety.space.load_arm_shape", lambda _: shape)
+        space = space_of(EXAMPLE)
+        names = [f"{arm} {c.name}" for arm in ARMS for c in shape.capsules] + ["fixed"] * len(space.fixed)
+        found = zip(space.first, space.second, space.keep_m, strict=True)
+        return {(names[a], names[b], round(float(keep), 9)) for a, b, keep in found}
+
+    assert pairs(SHAPE.model_copy(update={"capsules": SHAPE.capsules[::-1]})) == pairs(SHAPE)
+
+
 def test_each_pair_belongs_to_the_arms_that_move_in_it() -> None:
     space = space_of(EXAMPLE)
     for first, second, (left, right) in zip(space.first, space.second, space.owners, strict=True):
@@ -164,7 +177,18 @@ def test_nothing_around_keeps_nothing() -> None:
     assert np.isfinite(poses.tools).all()
     assert (FREE.lower_m == -np.inf).all() and (FREE.upper_m == np.inf).all() and FREE.tool_level_m == -np.inf
     np.testing.assert_array_equal(FREE.bases, [np.eye(4)] * 2)
+    np.testing.assert_array_equal(FREE.normal, (0.0, 0.0, 1.0))
     np.testing.assert_array_equal(FREE.levers_m, SPACE_OF_TWIN.levers_m[-1:])
+
+
+def test_the_arrays_of_nothing_around_are_those_of_a_station_but_without_a_capsule_or_pair() -> None:
+    space = space_of(EXAMPLE)
+    same = {"bases", "lower_m", "upper_m", "normal", "tool_level_m"}
+    for name in (field.name for field in fields(Space)):
+        empty, full = np.asarray(getattr(FREE, name)), np.asarray(getattr(space, name))
+        assert empty.dtype == full.dtype
+        left = 1 if name == "levers_m" else 0  # the tool centres, which are there without a capsule
+        assert empty.shape == (full.shape if name in same else (left, *full.shape[1:])), name
 
 
 def test_an_unknown_shape_lists_the_known_ones() -> None:
