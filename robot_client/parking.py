@@ -27,6 +27,8 @@ LONGEST_S: Final = 60.0
 """The slowest way to the park pose."""
 _END_S: Final = 8.0
 _POLL_S: Final = 0.02
+_SILENT_S: Final = 0.3
+"""A holder's word is old after 0.1 s; only then is looked whether it lives."""
 _OVER: Final = ("HOLD", "FAULT", "FALLING")
 
 
@@ -76,18 +78,36 @@ class Parking:
         self._say("parking; Ctrl-C stops and holds")
         mode = self._wait(supervisor, process, _OVER, LONGEST_S)
         reason = self._status.reason if self._status else ""
+        if mode == "HOLD" and not reason.endswith("reached"):
+            mode, reason = self._looked_again(supervisor, process)
         self._say(f"arms: {mode}: {reason}")
         return mode == "HOLD" and not self._stopped and reason.endswith("reached")
+
+    def _looked_again(self, supervisor: Channel, process: subprocess.Popen[bytes]) -> tuple[str, str]:
+        """Mode and reason once it is known whether a holder that fell silent is gone: then its arm is not held."""
+        end = time.monotonic() + _SILENT_S
+        while time.monotonic() < end and process.poll() is None:
+            self._hear(supervisor)
+            _tell(supervisor, "alive")
+            time.sleep(_POLL_S)
+        return (self._status.mode, self._status.reason) if self._status else ("nothing", "")
+
+    def _hear(self, supervisor: Channel, modes: tuple[str, ...] = ()) -> str:
+        """Takes in what the loop has said, up to the first of these modes, which is returned; empty without one."""
+        while (message := local_codec.receive(supervisor)) is not None:
+            if isinstance(message, LoopStatus):
+                self._status = message
+                if message.mode in modes:
+                    return message.mode
+        return ""
 
     def _wait(
         self, supervisor: Channel, process: subprocess.Popen[bytes], modes: tuple[str, ...], seconds: float
     ) -> str:
         end = time.monotonic() + seconds
         while time.monotonic() < end and process.poll() is None:
-            while (message := local_codec.receive(supervisor)) is not None:
-                self._status = message if isinstance(message, LoopStatus) else self._status
-                if isinstance(message, LoopStatus) and message.mode in modes:
-                    return message.mode
+            if mode := self._hear(supervisor, modes):
+                return mode
             _tell(supervisor, "hold" if self._stopped else "alive")
             if self._stopped:
                 modes = _OVER

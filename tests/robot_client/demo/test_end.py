@@ -30,6 +30,7 @@ from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.report import write_report
 from robot_client.demo.run import Run
 from robot_client.demo.settings import RunSettings
+from robot_client.local_messages import LoopStatus
 from tests.robot_client.demo.test_interrupt import _settings
 from tests.robot_client.demo.test_report import replan, ticks
 
@@ -93,6 +94,15 @@ def test_after_trouble_the_report_waits_no_longer_than_after_a_ctrl_c(tmp_path: 
     assert over("HOLD: late", None) <= LONGEST_S
     assert over("", RigError("the loop ended")) <= LONGEST_S
     assert over("", ZeroDivisionError()) <= LONGEST_S
+
+
+def test_a_run_that_stopped_is_said_to_have_fallen_once_that_is_known(tmp_path: Path) -> None:
+    """A killed holder is first silent joints, so HOLD, and then FALLING; the last line said HOLD."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    for mode, reason in (("HOLD", "joints are 53 ms old"), ("FALLING", "the left arm is not held"), ("HOLD", "other")):
+        run.seen.status = LoopStatus(0, mode, "hold", 0, "", reason, -1, "", 0, True, {}, {}, False)
+        run._early_end_s()
+    assert run.stopped == "FALLING: the left arm is not held"
 
 
 @pytest.mark.parametrize("error", [RigError("loop ended with code -9"), ZeroDivisionError("a fault of ours")])

@@ -62,6 +62,24 @@ def test_a_parking_that_nobody_stops_is_told_once_and_arrives(monkeypatch: pytes
     assert arrived and [act for act in acts if act != "alive"] == ["park", "finish"]
 
 
+def test_an_arm_whose_holder_died_on_the_way_is_not_left_on_hold_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Old joints are HOLD after 50 ms, a dead holder is FALLING after 100: the parking ended in between and said that
+    the arms hold."""
+    said = list[str]()
+
+    def plays(line: str, loop: Channel) -> None:
+        said.append(line)
+        if line == "started":
+            local_codec.send(loop, status("PARK"))
+        elif line.startswith("parking"):
+            local_codec.send(loop, status("HOLD", "joints are 53 ms old"))
+            local_codec.send(loop, status("FALLING", "the left arm is not held: its holder is gone"))
+
+    arrived, _ = park(monkeypatch, plays)
+    assert not arrived
+    assert "arms: FALLING: the left arm is not held: its holder is gone" in said
+
+
 def test_a_signal_while_nothing_has_been_started_yet_is_kept_and_the_arms_are_still_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
