@@ -119,25 +119,28 @@ def _maybe_near(space: Space, ends: Array, bows: Array, row: Index, pair: Index)
     """Of M pairs: false where the spheres around both capsules stay apart at every pose and on the way."""
     middle = (ends[..., 0, :] + ends[..., 1, :]) / 2.0
     course = ends[:, _COURSE]
-    travel = np.sqrt(np.square(course[:, 1:] - course[:, :-1]).sum(axis=-1)).max(axis=(1, -1), initial=0.0)
+    travel = _length(course[:, 1:] - course[:, :-1]).max(axis=(1, -1))
     spare = travel + bows.max(axis=1)
     i, j = space.first[pair], space.second[pair]
-    apart = middle[row, :, i] - middle[row, :, j]
-    distance = np.sqrt(np.einsum("...i,...i->...", apart, apart)).min(axis=1)
+    distance = _length(middle[row, :, i] - middle[row, :, j]).min(axis=1)
     return distance < spare[row, i] + spare[row, j] + space.reach_m[pair]
 
 
 def _pair_faults(a: Array, b: Array, keep: Array, bow: Array) -> tuple[Mask, Mask]:
     """Of M pairs: segments a and b (M, S, 2, 3), least distances of their lines (M,), bow (M, S - 3) per piece."""
     ways = between(a, b)
-    distance = np.sqrt(np.einsum("...i,...i->...", ways, ways))
+    distance = _length(ways)
     height = distance - keep[:, None]
     now = height[:, _FIRST]
     moves, asks = _worse(height, np.zeros(len(keep)))
     for piece in range(bow.shape[1]):
         at = 1 + piece
-        hull_a = a[:, at : at + 2].reshape(-1, 4, 3)
-        hull_b = b[:, at : at + 2].reshape(-1, 4, 3)
+        hull_a = a[:, at : at + 2].reshape(len(a), 4, 3)
+        hull_b = b[:, at : at + 2].reshape(len(b), 4, 3)
         gaps = [gap_along(ways[:, k] / np.maximum(distance[:, k, None], 1e-9), hull_a, hull_b) for k in (at, at + 1)]
         moves |= (now >= 0.0) & (np.maximum(*gaps) - keep - bow[:, piece] < -ROUNDING_M)
     return moves, asks
+
+
+def _length(way: Array) -> Array:
+    return np.sqrt(np.einsum("...i,...i->...", way, way))

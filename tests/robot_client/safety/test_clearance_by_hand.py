@@ -120,7 +120,8 @@ def _still() -> Poses:
     return Poses(ends, np.ones((1, POSES, 2, 3)))
 
 
-def _found(poses: Poses, bow: float = 0.0) -> tuple[Faults, Faults]:
+def _found(poses: Poses, bow: Array | float = 0.0) -> tuple[Faults, Faults]:
+    """`bow` is one for all, or (PIECES, 1)."""
     bows = np.full((1, PIECES, 2), bow)
     return faults_of(PLAIN, poses, Reach(np.ones(1, bool), np.ones((1, 1), bool)), bows, np.zeros((1, 2)))
 
@@ -157,6 +158,21 @@ def test_a_distance_is_kept_to_a_nanometre_and_not_less() -> None:
         poses = _still()
         poses.ends[0, 2, 3, :, 0] = 1.0
         assert _found(poses, bow=bow)[0].distance[0].tolist() == [broken, broken]
+
+
+@pytest.mark.parametrize("length_m", [2.0, 20.0])
+def test_the_quick_look_at_spheres_clears_no_pair_that_the_long_one_does_not(length_m: float) -> None:
+    """To and fro past the other capsule; a quarter of the way around it; close by, where one piece alone is bowed."""
+    far, near = np.array([length_m, 0.0, 0.0]), np.array([1.4, 0.0, 0.0])
+    aside, across = 0.72 * np.array([length_m, length_m, 0.0]), np.array([0.0, length_m, 0.0])
+    one_bowed = np.array([[0.0], [0.5], [0.0]])
+    for course, bow in (([far, -far] * 2, 0.0), ([aside, far, across, aside], 0.0), ([near] * 4, one_bowed)):
+        for moving, other in ((0, 3), (3, 0)):
+            poses = _still()
+            poses.ends[:, :, other], poses.ends[:, :, moving] = 0.0, np.array([far, *course, far])[None, :, None]
+            bows = np.full((1, PIECES, 2), bow)
+            assert _pair(PLAIN, poses, bows, 0)[0].all()
+            assert _found(poses, bow)[0].distance.all()
 
 
 def test_each_kind_of_fault_is_one() -> None:
