@@ -10,7 +10,6 @@ lead, so that the lead is really reached. The guard is in `sequences`, which cos
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from dataclasses import replace
@@ -24,7 +23,7 @@ from robot_client.safety.interval import Array, braking_interval
 from robot_client.safety.limiter import brake, limit
 from robot_client.safety.limits import Clip, Limits, Told, Verdict
 from robot_client.safety.space import FREE
-from tests.robot_client.safety.sequences import LENGTH, Excess, variants
+from tests.robot_client.safety.sequences import LENGTH, Excess, concluded, variants
 
 ROWS: Final = 4000
 _SLACK: Final = 1e-7
@@ -90,19 +89,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    result, bad, begun = {}, False, time.monotonic()
+    found: dict[str, Excess] = {}
+    begun = time.monotonic()
     for i, (name, limits) in enumerate(variants().items()):
         until_s = begun + arguments.seconds * (i + 1) / len(variants())
         seen = run(limits, arguments.count // len(variants()), arguments.seed + i, until_s=until_s)
         print(f"{name}: {seen.sequences} sequences, {seen.steps} steps, {seen.clipped}")
         for limit_name, worst in seen.worst.items():
             print(f"  {limit_name:22} largest excess {worst:+.3e}", flush=True)
-        bad |= bool(seen.violations)
-        result[name] = {"sequences": seen.sequences, "steps": seen.steps, "worst": seen.worst, "clipped": seen.clipped}
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(result, indent=1))
-    return 1 if bad else 0
+        found[name] = seen
+    return concluded(found, arguments.json)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -177,6 +177,17 @@ def variants() -> dict[str, Limits]:
     return found
 
 
+def concluded(found: Mapping[str, Excess], path: Path | None) -> int:
+    """Writes what was seen of each variant, where there is to be a file; 1 when a limit was exceeded, else 0."""
+    if path is not None:
+        shown = ("sequences", "steps", "worst", "clipped")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            json.dumps({k: {name: getattr(seen, name) for name in shown} for k, seen in found.items()}, indent=1)
+        )
+    return int(any(seen.violations for seen in found.values()))
+
+
 def main() -> int:
     """Prints a table; exit 1 when a limit was exceeded."""
     parser = argparse.ArgumentParser()
@@ -184,7 +195,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    result, bad = {}, False
+    found: dict[str, Excess] = {}
     for i, (name, limits) in enumerate(variants().items()):
         begun = time.monotonic()
         seen = run(limits, arguments.count // len(variants()), arguments.seed + i)
@@ -192,12 +203,8 @@ def main() -> int:
         for limit_name, worst in seen.worst.items():
             print(f"  {limit_name:22} largest excess {worst:+.3e}{'  VIOLATED' if worst > _ROUNDING else ''}")
         print("  clipped in steps:", ", ".join(f"{k} {v}" for k, v in seen.clipped.items()), flush=True)
-        bad |= bool(seen.violations)
-        result[name] = {"sequences": seen.sequences, "steps": seen.steps, "worst": seen.worst, "clipped": seen.clipped}
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(result, indent=1))
-    return 1 if bad else 0
+        found[name] = seen
+    return concluded(found, arguments.json)
 
 
 if __name__ == "__main__":
