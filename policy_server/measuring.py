@@ -14,7 +14,7 @@ def bench(
     what: Annotated[Literal["wire", "engines"], tyro.conf.Positional],
     json: Path | None = None,
     rounds: int | None = None,
-    bundle: Path = Path("bundles/tiny"),
+    bundle: Path | None = None,
     sizes: tuple[str, ...] = ("tiny",),
     canvases: tuple[str, ...] = ("256x256", "480x640"),
     branches: tuple[int, ...] = (1, 2, 3),
@@ -29,7 +29,8 @@ def bench(
         what: which benchmark.
         json: file for the results; default out/bench/WHAT.json.
         rounds: measured replans (wire, default 600) or runs of each graph (engines, default 30), after a warm-up.
-        bundle: wire: whose head is timed with and without reading the Temporal Ratio.
+        bundle: wire: whose head is timed with and without reading the Temporal Ratio; it must carry its checkpoint.
+            Default: random weights of size `tiny`, exported for this run.
         sizes: engines: tiny, mid (100 million parameters), full (Cosmos-2B, on a card only); random weights.
         canvases: engines: HEIGHTxWIDTH in pixels.
         branches: engines: batches of guidance branches, 1 to 3.

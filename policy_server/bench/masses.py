@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from contract.errors import StackError
-from policy_server.bundle import Bundle, load_bundle
+from policy_server.bundle import CHECKPOINT_FOLDER, Bundle, load_bundle
 from policy_server.engines.base import Engine
 from policy_server.engines.loading import load_engine
 from policy_server.head import KEEPS_FUTURE
@@ -21,32 +20,33 @@ from policy_server.warm_up import neutral_observation
 
 KEY: Final = "tr_share_of_head_p50"
 HEAD: Final = ("context", "action_step")
-_CHECKPOINT: Final = "checkpoint"
 
 
-def masses_share(bundle_folder: Path, rounds: int) -> dict[str, Any]:
+def masses_share(bundle_folder: Path | None, rounds: int) -> dict[str, Any]:
     """`tr_share_of_head_p50` = 1 - time without / time with: medians of alternating runs of one branch.
 
     Time is that of the one thread that computes (CPU time), so that what else the machine does matters little.
 
-    The bare head comes from the bundle's own checkpoint, or from the untrained model of its seed: its time depends on
-    shapes alone. None, with `tr_share_reason`, where that cannot be exported here or has other shapes.
+    The bare head comes from the bundle's own checkpoint; without a bundle both are of random weights, for time depends
+    on shapes alone. None, with `tr_share_reason`, where nothing can be exported or the bundle carries no checkpoint.
     """
+    if bundle_folder is not None and not (bundle_folder / CHECKPOINT_FOLDER).is_dir():
+        return _not_measured("the bundle carries no checkpoint: leave --bundle out, or export with --carry-checkpoint")
     try:
         from policy_server.export.bare_head import export_head_without_masses
+        from policy_server.export.bundle import export_bundle
+        from policy_server.model.untrained import make_untrained
     except ModuleNotFoundError as error:
         return _not_measured(f"needs {error.name}: pip install 'yam-video-action[train]'")
-    bundle = load_bundle(bundle_folder)
-    checkpoint = bundle.folder / _CHECKPOINT
-    source = checkpoint if checkpoint.is_dir() else bundle.manifest.provenance.seed
     with tempfile.TemporaryDirectory() as scratch:
-        export_head_without_masses(source, scratch)
+        if bundle_folder is None:
+            bundle_folder = Path(scratch, "bundle")
+            make_untrained(Path(scratch, "weights"))
+            export_bundle(Path(scratch, "weights"), bundle_folder, carry_checkpoint=True)
+        bundle = load_bundle(bundle_folder)
+        export_head_without_masses(bundle.folder / CHECKPOINT_FOLDER, Path(scratch, "bare"))
         manifest = bundle.manifest.model_copy(update={"files": {f"{graph}.onnx": "" for graph in HEAD}})
-        bare = load_engine("onnxruntime", Bundle(Path(scratch), manifest), 1)
-        try:
-            return _compare(bundle, bare, rounds)
-        except StackError as error:
-            return _not_measured(f"the bare head has other inputs than the bundle's: {error}")
+        return _compare(bundle, load_engine("onnxruntime", Bundle(Path(scratch, "bare"), manifest), 1), rounds)
 
 
 def _compare(bundle: Bundle, bare: Engine, rounds: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _PAGE_MIB: Final = 4096 / 2**20
 
 
 def soak(
-    bundle: Path = Path("bundles/tiny"),
+    bundle: Path = Path("bundles/trained-foresight"),
     minutes: float = 60.0,
     robot_hz: float = 1.0,
     flood_hz: float = 50.0,

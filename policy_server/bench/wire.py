@@ -28,10 +28,11 @@ _DEFINITION: Final = {
 }
 
 
-def bench_wire(out: Path, rounds: int, bundle: Path) -> dict[str, Any]:
+def bench_wire(out: Path, rounds: int, bundle: Path | None) -> dict[str, Any]:
     """Measure, print a summary, write `out` and return what was written. Raises `ConfigurationError` when a process of
     the benchmark does not answer, `BundleError` for a broken bundle."""
-    read_manifest(bundle)  # a wrong path is said now, not after the first half
+    if bundle is not None:
+        read_manifest(bundle)  # a wrong path is said now, not after the first half
     result = {**_measure(rounds), **masses_share(bundle, rounds), "machine": _machine()}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(result, indent=2) + "\n")

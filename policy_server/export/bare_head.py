@@ -10,21 +10,16 @@ from policy_server.model.checkpoint import load_checkpoint
 from policy_server.model.graphs import graphs_of
 from policy_server.model.head import build_head
 from policy_server.model.policy import VideoActionModel
-from policy_server.model.untrained import untrained_model
 
 HEAD_GRAPHS = ("context", "action_step")
 
 
-def export_head_without_masses(checkpoint_or_seed: Path | str | int, out: Path | str) -> None:
+def export_head_without_masses(checkpoint: Path | str, out: Path | str) -> None:
     """Write `context.onnx` and `action_step.onnx` of the same weights, without masses, into the folder `out`.
 
-    The inputs are those of the bundle's graphs; the outputs lack the masses. `checkpoint_or_seed`: a checkpoint folder,
-    or the seed of an untrained tiny model.
+    The inputs are those of the bundle's graphs; the outputs lack the masses. `checkpoint`: a checkpoint folder.
     """
-    if isinstance(checkpoint_or_seed, int):
-        model = untrained_model(checkpoint_or_seed)
-    else:
-        model = load_checkpoint(Path(checkpoint_or_seed)).model
+    model = load_checkpoint(Path(checkpoint)).model
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     graphs = graphs_of(without_masses(model))

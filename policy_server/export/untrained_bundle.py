@@ -1,4 +1,4 @@
-"""`python -m policy_server.export.untrained_bundle OUT`: the bundle that ships until a trained one exists."""
+"""`python -m policy_server.export.untrained_bundle OUT`: a policy of random weights, before anything is trained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def untrained_bundle(
         size: model size, one of policy_server.model.presets.
         station: station whose home pose the actions move about.
     """
-    command = f"python -m {MODULE} bundles/{out.name} --seed {seed} --size {size} --station {station}"
+    command = f"python -m {MODULE} out/bundles/{out.name} --seed {seed} --size {size} --station {station}"
     with tempfile.TemporaryDirectory() as scratch:
         make_untrained(Path(scratch), seed=seed, size=size, station=station, command=command)
         return export_bundle(scratch, out, progress=print)

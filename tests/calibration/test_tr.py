@@ -25,7 +25,7 @@ EPISODE = ROOT / "tests/robot_client/episodes/reference/episode"
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(ROOT / "bundles/tiny", tmp_path / "tiny"))
+    return Path(shutil.copytree(ROOT / "bundles/trained-foresight", tmp_path / "bundle"))
 
 
 def _found(bundle: Path, count: int) -> Collected:

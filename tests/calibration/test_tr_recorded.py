@@ -25,9 +25,9 @@ _SECONDS = "9"
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A bundle without a calibration, and episodes that it drove unguided, on arms that do what they are told."""
+    """A copy of the shipped bundle, and episodes that it drove unguided, on arms that do what they are told."""
     folder = tmp_path_factory.mktemp("tr")
-    bundle = Path(shutil.copytree(ROOT / "bundles/tiny", folder / "tiny", copy_function=os.link))
+    bundle = Path(shutil.copytree(ROOT / "bundles/trained-foresight", folder / "bundle", copy_function=os.link))
     station = folder / "often.toml"
     text = (STATIONS / "twin.toml").read_text(encoding="utf-8")
     station.write_text(text.replace("replan_rows = 4", "replan_rows = 1"), encoding="utf-8")

@@ -14,7 +14,7 @@ from contract.errors import BundleError, FieldError
 from policy_server.bundle import load_bundle
 from policy_server.commands.calibrate import calibrate
 
-BUNDLE = Path(__file__).resolve().parents[2] / "bundles" / "tiny"
+BUNDLE = Path(__file__).resolve().parents[2] / "bundles" / "trained-foresight"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from policy_server.policy import Policy
 from policy_server.text import KEPT
 from tests.policy_server.pipeline import SMALL, Bench, ask
 
-SHIPPED = Path(__file__).parents[2] / "bundles" / "tiny"
+SHIPPED = Path(__file__).parents[2] / "bundles" / "trained-foresight"
 
 
 def test_it_says_what_it_is_what_it_needs_and_how_it_is_calibrated():

@@ -11,6 +11,7 @@ import pytest
 from contract.errors import ConfigurationError
 from policy_server.bench import wire
 from policy_server.bench.children import child
+from policy_server.bench.masses import masses_share
 from policy_server.bench.samples import Samples
 from policy_server.percentiles import percentiles_ms
 
@@ -35,13 +36,19 @@ def test_stack_and_floor_are_measured_in_one_run_on_the_same_bytes(
     unmeasured = {"tr_share_of_head_p50": None, "tr_share_reason": "not in this test"}
     monkeypatch.setattr(wire, "masses_share", lambda bundle, rounds: unmeasured)
     out = tmp_path / "bench" / "wire.json"
-    wire.bench_wire(out, 10, Path(__file__).parents[3] / "bundles" / "tiny")
+    wire.bench_wire(out, 10, None)
     result: dict[str, Any] = json.loads(out.read_text())
     assert result["rounds"] == 10
     assert result["request_bytes"] > 3 * 480 * 640 * 3
     assert set(result["replans_by_branches"]) == {"3"}, "the scripted engine must make guidance run"
     assert 0 < result["echo_ms"]["p50"] < result["floor_kept_ms"]["p50"] < result["stack_ms"]["p50"]
     assert "stack / floor" in capsys.readouterr().out
+
+
+def test_a_bundle_without_its_checkpoint_is_told_how_to_be_measured() -> None:
+    """The graphs of another size were tried in its place, and the refusal blamed inputs."""
+    told = masses_share(Path(__file__).parents[3] / "bundles" / "trained-foresight", 1)
+    assert told["tr_share_of_head_p50"] is None and "--carry-checkpoint" in told["tr_share_reason"]
 
 
 def test_a_process_of_the_benchmark_that_ends_is_named() -> None:

@@ -12,7 +12,7 @@ import pytest
 from policy_server import entry
 
 ROOT = Path(__file__).resolve().parents[3]
-TINY = str(ROOT / "bundles" / "tiny")
+BUNDLE = str(ROOT / "bundles" / "trained-foresight")
 
 
 def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[object, str]:
@@ -29,24 +29,24 @@ def said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *a
     ("code", "words", "arguments"),
     [
         (1, "policy.toml", ["serve", "--bundle", "/nowhere", "--bind", "tcp://127.0.0.1:0"]),
-        (2, "--threads", ["serve", "--bundle", TINY, "--threads", "-1"]),
-        (2, "tcp://HOST:PORT", ["serve", "--bundle", TINY, "--bind", "nonsense"]),
-        (2, "no keys", ["serve", "--bundle", TINY, "--bind", "tcp://0.0.0.0:5599"]),
-        (2, "yam-policy keys", ["serve", "--bundle", TINY, "--keys", "/nowhere"]),
-        (2, "HOST:PORT", ["serve", "--bundle", TINY, "--metrics", "127.0.0.1"]),
-        (2, "--hang-s", ["serve", "--bundle", TINY, "--bind", "tcp://127.0.0.1:0", "--hang-s", "0"]),
+        (2, "--threads", ["serve", "--bundle", BUNDLE, "--threads", "-1"]),
+        (2, "tcp://HOST:PORT", ["serve", "--bundle", BUNDLE, "--bind", "nonsense"]),
+        (2, "no keys", ["serve", "--bundle", BUNDLE, "--bind", "tcp://0.0.0.0:5599"]),
+        (2, "yam-policy keys", ["serve", "--bundle", BUNDLE, "--keys", "/nowhere"]),
+        (2, "HOST:PORT", ["serve", "--bundle", BUNDLE, "--metrics", "127.0.0.1"]),
+        (2, "--hang-s", ["serve", "--bundle", BUNDLE, "--bind", "tcp://127.0.0.1:0", "--hang-s", "0"]),
         (2, "either --bundle or --server", ["info"]),
         (2, "tcp://HOST:PORT", ["info", "--server", "rubbish"]),
         (1, "policy.toml", ["info", "--bundle", "README.md"]),
         (2, "folder to write to", ["keys", "/proc/none"]),
         (2, "--client", ["keys", "/tmp", "--client", "../x"]),
-        (2, "a picture file", ["imagine", "--bundle", TINY, "--image", "top", "/nowhere.png"]),
-        (1, "1 to 10", ["imagine", "--bundle", TINY, "--chunks", "0"]),
+        (2, "a picture file", ["imagine", "--bundle", BUNDLE, "--image", "top", "/nowhere.png"]),
+        (1, "1 to 10", ["imagine", "--bundle", BUNDLE, "--chunks", "0"]),
         (1, "policy.toml", ["verify", "/nowhere"]),
-        (1, "NVIDIA card", ["verify", TINY, "--engine", "tensorrt_rtx"]),
-        (2, "--target", ["build", TINY, "--target", "rtx:sm90"]),
-        (2, "1 to 3", ["build", TINY, "--target", "rtx:sm120", "--most-branches", "9"]),
-        (1, "JSON", ["calibrate", TINY, str(ROOT / "README.md")]),
+        (1, "NVIDIA card", ["verify", BUNDLE, "--engine", "tensorrt_rtx"]),
+        (2, "--target", ["build", BUNDLE, "--target", "rtx:sm90"]),
+        (2, "1 to 3", ["build", BUNDLE, "--target", "rtx:sm120", "--most-branches", "9"]),
+        (1, "JSON", ["calibrate", BUNDLE, str(ROOT / "README.md")]),
         (2, "1 or more", ["bench", "wire", "--rounds", "-3"]),
         (1, "policy.toml", ["bench", "wire", "--bundle", "/nowhere"]),
         (2, "tiny, mid, full", ["bench", "engines", "--sizes", "huge"]),

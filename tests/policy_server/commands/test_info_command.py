@@ -41,7 +41,7 @@ def test_a_folder_without_keys_is_named(tmp_path: Path) -> None:
         info(None, "tcp://127.0.0.1:1", False, 0.5, tmp_path)
 
 
-@pytest.mark.parametrize("command", [["policy_server", "info", "--bundle", "bundles/tiny", "--json"]])
+@pytest.mark.parametrize("command", [["policy_server", "info", "--bundle", "bundles/trained-foresight", "--json"]])
 def test_a_reader_that_leaves_early_is_no_traceback(command: list[str]) -> None:
     """`yam-policy info ... | head -1` ended in a BrokenPipeError and a second one when Python flushed at its end."""
     process = subprocess.Popen(

@@ -30,8 +30,8 @@ HERE = Machine("tensorrt_rtx", "1.7.1", "sm120", "NVIDIA GeForce RTX 5090", "13.
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Bundle:
-    shutil.copytree(ROOT / "bundles" / "tiny", tmp_path / "tiny")
-    return load_bundle(tmp_path / "tiny")
+    shutil.copytree(ROOT / "bundles" / "trained-foresight", tmp_path / "bundle")
+    return load_bundle(tmp_path / "bundle")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="module")
 def bundle() -> Bundle:
-    return load_bundle(ROOT / "bundles" / "tiny")
+    return load_bundle(ROOT / "bundles" / "trained-foresight")
 
 
 def build(bundle: Bundle, compiler: FakeCompiler, place: Path, branches: Branches | None = None) -> list[str]:

@@ -27,7 +27,7 @@ from policy_server.server.visitor import Visitor, visit
 from policy_server.warm_up import neutral_observation
 from tests.policy_server.compiled.fake_compiler import FakeCompiler
 
-BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "tiny"
+BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "trained-foresight"
 HERE = Machine("tensorrt_rtx", "1.7.1", "sm120", "a stub", "13.0")
 
 
@@ -38,7 +38,7 @@ def faults() -> Faults:
 
 @pytest.fixture
 def load(tmp_path: Path, faults: Faults) -> Callable[[], Policy]:
-    """The tiny bundle on compiled engines whose card is a stub."""
+    """The shipped bundle on compiled engines whose card is a stub."""
     bundle = load_bundle(BUNDLE)
     folder = tmp_path / "engines"
     build_engines(bundle, FakeCompiler(), Branches(), folder, EngineCache(tmp_path / "cache"), lambda line: None)

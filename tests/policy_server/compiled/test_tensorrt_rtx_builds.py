@@ -1,4 +1,4 @@
-"""TensorRT-RTX really builds every graph of the tiny bundle, on a machine without a card."""
+"""TensorRT-RTX really builds every graph of the shipped bundle, on a machine without a card."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[EngineRecord, Path]:
     place = tmp_path_factory.mktemp("rtx")
     compiler = TensorRtCompiler(parse_target("rtx:sm120"))
-    bundle = load_bundle(ROOT / "bundles" / "tiny")
+    bundle = load_bundle(ROOT / "bundles" / "trained-foresight")
     cache = EngineCache(place / "cache")
     return build_engines(bundle, compiler, Branches(), place / "out", cache, lambda line: None), place / "out"
 
@@ -43,8 +43,8 @@ def test_bindings_have_the_names_types_and_free_axes_of_the_graphs(built: tuple[
     record, _ = built
     step = record.graphs["video_step"]
     assert [(b.name, b.dtype, b.shape) for b in step.inputs] == [
-        ("latents", "float32", (-1, 32, 5, 8, 12)),
-        ("timesteps", "float32", (-1, 5)),
+        ("latents", "float32", (-1, 96, 2, 8, 12)),
+        ("timesteps", "float32", (-1, 2)),
         ("text", "float32", (-1, 12, 64)),
     ]
     assert [(b.name, b.dtype, b.shape) for b in record.graphs["encode"].inputs] == [("canvas", "uint8", (1, 64, 96, 3))]
@@ -75,8 +75,8 @@ def test_a_ctrl_c_in_the_middle_of_a_build_ends_it_and_nothing_is_kept(tmp_path:
         if "video_step: Building" in line:
             os.kill(os.getpid(), signal.SIGINT)
 
-    compiler = TensorRtCompiler(parse_target("rtx:sm89"))
+    bundle, compiler = load_bundle(ROOT / "bundles" / "trained-foresight"), TensorRtCompiler(parse_target("rtx:sm89"))
     with pytest.raises(KeyboardInterrupt):
-        build_engines(load_bundle(ROOT / "bundles" / "tiny"), compiler, Branches(), place, EngineCache(tmp_path), press)
+        build_engines(bundle, compiler, Branches(), place, EngineCache(tmp_path), press)
     assert not place.exists()
     assert len(list(tmp_path.glob("*.engine"))) == 2, "encode and text were finished, video_step was not"

@@ -76,13 +76,7 @@ def nano_bundle(
 
 @pytest.fixture(scope="session")
 def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the committed bundle was exported from."""
+    """Random weights of the size that the command makes by default."""
     folder = tmp_path_factory.mktemp("tiny")
     make_untrained(folder)
     return folder
-
-
-@pytest.fixture(scope="session")
-def tiny_bundle() -> Path:
-    """The committed bundle."""
-    return Path(__file__).resolve().parents[3] / "bundles" / "tiny"

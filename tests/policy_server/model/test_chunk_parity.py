@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from contract.layout import GRIPPER_MASK, SIZE
 from contract.manifest import BundleManifest
@@ -24,7 +23,6 @@ CHUNK_TOLERANCE = 1e-4
 """De-normalised rows: rad, or gripper opening."""
 TR_TOLERANCE = 1e-5
 """Of TR up to 1, relative above: untrained attention can leave next to no mass on C, and TR goes into the hundreds."""
-SHIPPED = Path(__file__).parents[3] / "bundles" / "tiny"
 
 Pair = tuple[Policy, Policy]
 
@@ -83,12 +81,6 @@ def check(policies: Pair) -> None:
 def test_chunks_and_tr_of_exported_graphs_are_those_of_the_torch_model(nano_bundle: Path, nano_checkpoint: Path):
     """Both heads; unguided and with every set of branches."""
     check(pair(nano_bundle, nano_checkpoint))
-
-
-def test_chunks_and_tr_of_the_shipped_bundle_are_those_of_its_torch_model(tiny_checkpoint: Path):
-    if load_bundle(SHIPPED).manifest.trained:
-        pytest.skip("the shipped bundle is trained; its torch weights are not in the repository")
-    check(pair(SHIPPED, tiny_checkpoint))
 
 
 def test_imagined_frames_are_those_of_the_torch_model(nano_bundle: Path, nano_checkpoint: Path):

@@ -20,7 +20,7 @@ from tests.policy_server.server.raw_peer import raw_peer
 
 SCRIPTED = (sys.executable, "-m", "policy_server.server.scripted_server", "--height", "4", "--width", "6")
 CLI = (sys.executable, "-c", "from policy_server.cli import main; main()")
-TINY = Path(__file__).parents[3] / "bundles" / "tiny"
+BUNDLE = Path(__file__).parents[3] / "bundles" / "trained-foresight"
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def test_without_the_option_the_end_of_standard_input_means_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("serve", "--bundle", str(TINY), "--bind", "tcp://0.0.0.0:5555"), 2, "--insecure"),
+        (("serve", "--bundle", str(BUNDLE), "--bind", "tcp://0.0.0.0:5555"), 2, "--insecure"),
         (("serve", "--bundle", "no/such/bundle", "--bind", "tcp://127.0.0.1:0"), 1, "policy.toml"),
         (("info", "--bundle", "no/such/bundle"), 1, "policy.toml"),
         (("info",), 2, "--bundle or --server"),
@@ -133,7 +133,7 @@ def test_an_error_is_one_line_and_an_exit_code(arguments: Sequence[str], code: i
 
 def test_the_shipped_bundle_is_served_and_described_without_torch() -> None:
     pytest.importorskip("onnxruntime")
-    with process(*CLI, "serve", "--bundle", str(TINY), "--bind", "tcp://127.0.0.1:0", "--threads", "1") as child:
+    with process(*CLI, "serve", "--bundle", str(BUNDLE), "--bind", "tcp://127.0.0.1:0", "--threads", "1") as child:
         endpoint = ready_endpoint(child.stdout)
         with visit(endpoint, 5.0) as guest:
             assert guest.info.state == "READY" and guest.info.costs_ns["branches_1"] > 0

@@ -24,7 +24,7 @@ from robot_client.channel import channel_pair
 from robot_client.local_messages import PersonEvent
 from robot_client.ticks import TickRecord, batch_of
 
-BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "tiny"
+BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "trained-foresight"
 
 
 def test_the_ratio_and_the_difference_of_known_lateness_come_out() -> None:

@@ -200,7 +200,7 @@ def test_the_engine_is_refused_without_a_card(tmp_path: Path) -> None:
         pytest.skip("there is a card")
     from policy_server.bundle import load_bundle
 
-    bundle = load_bundle(Path(__file__).resolve().parents[4] / "bundles" / "tiny")
+    bundle = load_bundle(Path(__file__).resolve().parents[4] / "bundles" / "trained-foresight")
     with pytest.raises(EngineError, match="no card"):
         load_engine("torch_cuda", bundle)
 
