@@ -19,24 +19,14 @@ from numpy.typing import NDArray
 
 from contract.errors import EpisodeError
 from contract.layout import ARMS, CHANNELS
+from robot_client.episodes.lerobot_frames import ACTION, CONTROL, INTERVENTION, SCALARS, STATE, Frames
 from robot_client.episodes.samples import Sample
 from robot_client.episodes.video import Video, video_feature
 
 PER_CHUNK: Final = 1000
 """Files in one folder."""
 _PLACE: Final = "chunk-{chunk_index:03d}/file-{file_index:03d}"
-_VECTORS: Final = ("observation.state", "action")
-CONTROL: Final = "control_source"
-"""Feature: who drove, for each frame."""
-INTERVENTION: Final = "intervention"
-"""Feature: which arms a person moved in place of the policy, for each frame (left, right)."""
-_SCALARS: Final[dict[str, tuple[str, pa.DataType]]] = {
-    "timestamp": ("float32", pa.float32()),
-    "frame_index": ("int64", pa.int64()),
-    "episode_index": ("int64", pa.int64()),
-    "index": ("int64", pa.int64()),
-    "task_index": ("int64", pa.int64()),
-}
+_VECTORS: Final = (STATE, ACTION)
 
 
 class LeRobotWriter:
@@ -48,11 +38,7 @@ class LeRobotWriter:
         self._episodes: list[dict[str, Any]] = []
         self._shapes: dict[str, tuple[int, int]] = {}
         self._videos: dict[str, Video] = {}
-        self._states: list[NDArray] = []
-        self._actions: list[NDArray] = []
-        self._sources: list[str] = []
-        self._taken: list[list[bool]] = []
-        self._frame_tasks: list[int] = []
+        self._frames = Frames()
         self._sums: dict[str, list[NDArray]] = {name: [] for name in _VECTORS}
         self._total = 0
 
@@ -65,11 +51,7 @@ class LeRobotWriter:
 
     def add(self, sample: Sample) -> None:
         """One frame of the episode in progress."""
-        self._states.append(sample.state)
-        self._actions.append(sample.action)
-        self._sources.append(sample.source)
-        self._taken.append([arm in sample.intervention for arm in ARMS])
-        self._frame_tasks.append(self._tasks.setdefault(sample.instruction, len(self._tasks)))
+        self._frames.add(sample, self._tasks.setdefault(sample.instruction, len(self._tasks)))
         for role, image in sample.images.items():
             if role not in self._videos:
                 self._videos[role] = self._video(role, image.shape[0], image.shape[1])
@@ -77,7 +59,7 @@ class LeRobotWriter:
 
     def end_episode(self) -> int:
         """Close the episode; its number of frames. An episode without a frame leaves nothing behind."""
-        length, number = len(self._states), len(self._episodes)
+        length, number = len(self._frames), len(self._episodes)
         if length == 0:
             return 0
         for video in self._videos.values():
@@ -85,8 +67,7 @@ class LeRobotWriter:
         self._write_data(number)
         self._episodes.append(self._episode_row(number, length))
         self._total += length
-        self._states, self._actions, self._videos = [], [], {}
-        self._sources, self._taken, self._frame_tasks = [], [], []
+        self._frames, self._videos = Frames(), {}
         return length
 
     def close(self) -> None:
@@ -111,30 +92,17 @@ class LeRobotWriter:
         return Video(path, self._rate, *shape)
 
     def _write_data(self, number: int) -> None:
-        states, actions = np.array(self._states, np.float32), np.array(self._actions, np.float32)
-        for name, values in zip(_VECTORS, (states, actions), strict=True):
+        for name, values in self._frames.vectors().items():
             self._sums[name].append(values)
-        frames = np.arange(len(states))
-        columns = {
-            "observation.state": _vectors(states),
-            "action": _vectors(actions),
-            "timestamp": pa.array((frames / float(self._rate)).astype(np.float32)),
-            "frame_index": pa.array(frames),
-            "episode_index": pa.array(np.full(len(frames), number)),
-            "index": pa.array(frames + self._total),
-            "task_index": pa.array(np.array(self._frame_tasks)),
-            CONTROL: pa.array(self._sources),
-            INTERVENTION: pa.array(self._taken),
-        }
         path = self._root / "data" / f"{_PLACE.format(**_place(number))}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.table(columns), path)
+        pq.write_table(self._frames.table(float(self._rate), number, self._total), path)
 
     def _episode_row(self, number: int, length: int) -> dict[str, Any]:
         place = _place(number)
         row: dict[str, Any] = {
             "episode_index": number,
-            "tasks": [task for task, index in self._tasks.items() if index in self._frame_tasks],
+            "tasks": [task for task, index in self._tasks.items() if index in self._frames.tasks],
             "length": length,
             "dataset_from_index": self._total,
             "dataset_to_index": self._total + length,
@@ -156,7 +124,7 @@ class LeRobotWriter:
             features[f"observation.images.{role}"] = video_feature(height, width, rate)
         features[CONTROL] = {"dtype": "string", "shape": [1], "names": None}
         features[INTERVENTION] = {"dtype": "bool", "shape": [len(ARMS)], "names": list(ARMS)}
-        features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in _SCALARS.items()}
+        features |= {name: {"dtype": kind, "shape": [1], "names": None} for name, (kind, _) in SCALARS.items()}
         return {
             "codebase_version": "v3.0",
             "robot_type": self._robot_type,
@@ -176,10 +144,6 @@ class LeRobotWriter:
 
 def _place(number: int) -> dict[str, int]:
     return {"chunk_index": number // PER_CHUNK, "file_index": number % PER_CHUNK}
-
-
-def _vectors(values: NDArray[np.float32]) -> pa.Array:
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), values.shape[1])
 
 
 def _tasks_table(tasks: Mapping[str, int]) -> pa.Table:

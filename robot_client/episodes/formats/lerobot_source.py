@@ -20,7 +20,7 @@ from robot_client.episodes.formats.joint_names import channel_columns, checked, 
 from robot_client.episodes.formats.lerobot_meta import LeRobotMeta, read_table
 from robot_client.episodes.formats.roles import role_of
 from robot_client.episodes.formats.video_file import VideoFile
-from robot_client.episodes.lerobot import CONTROL, INTERVENTION
+from robot_client.episodes.lerobot_frames import CONTROL, INTERVENTION
 from robot_client.images import swapped
 
 BASE_NS: Final = NS_PER_S
