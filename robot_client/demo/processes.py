@@ -167,9 +167,8 @@ class Processes:
             shutil.copy(self.run_dir / "twin.log", self.logs / "twin.log")
 
     def _twin_arguments(self) -> TwinArguments:
-        settings = self._settings
-        sizes = {camera.role: (camera.width, camera.height) for camera in load_station(settings.station).cameras}
-        return TwinArguments(seed=settings.seed, instruction=settings.instruction, sizes=sizes)
+        sizes = {camera.role: (camera.width, camera.height) for camera in self._station.cameras}
+        return TwinArguments(seed=self._settings.seed, instruction=self._settings.instruction, sizes=sizes)
 
     @property
     def recorder_address(self) -> str:

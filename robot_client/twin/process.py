@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 import time
@@ -19,6 +18,7 @@ from robot_client.twin.driver import Driver, State
 from robot_client.twin.filming import Filming, Snapshot, rates
 from robot_client.twin.judge import Judge, misplaced
 from robot_client.twin.layouts import Layout
+from robot_client.twin.lifeline import lifeline_cut
 from robot_client.twin.scene import STEP_S, build_model
 from robot_client.twin.settings import TwinSettings, layout_of
 from robot_client.twin.topics import (
@@ -105,7 +105,7 @@ class TwinProcess:
 
     def _slow_work(self, now_ns: int) -> None:
         self._verdict = self._judge.look()
-        if _lifeline_cut(self._settings.lifeline_fd):
+        if lifeline_cut(self._settings.lifeline_fd):
             self.end(park=True)
         if self._filming.error is not None:
             raise self._filming.error
@@ -191,11 +191,3 @@ def _install_signals(process: TwinProcess) -> None:
     supervised = process._settings.lifeline_fd is not None
     signal.signal(signal.SIGTERM, leave)
     signal.signal(signal.SIGINT, signal.SIG_IGN if supervised else park)
-
-
-def _lifeline_cut(descriptor: int | None) -> bool:
-    """Whether the other end of the lifeline is gone. Bytes on it mean nothing and are drained."""
-    if descriptor is None:
-        return False
-    readable, _, _ = select.select([descriptor], [], [], 0)
-    return bool(readable) and os.read(descriptor, 4096) == b""
