@@ -16,8 +16,9 @@ from robot_client.clock import NS_PER_MS, NS_PER_S
 
 MOTOR_TIMEOUT_NS: Final = 400 * NS_PER_MS
 """The motors' own: without a command for this long they let go."""
-LEAP_RAD: Final = 0.3
-"""Largest step from the held pose to a target. The fastest joint of a station needs more than a heartbeat for it."""
+_LEAP_HEARTBEATS: Final = 0.5
+_LEAP_TICKS: Final = 2.0
+"""A step is what a joint's speed limit allows in half a heartbeat, but not less than in two periods of a slow loop."""
 BEYOND_RAD: Final = 0.02
 """Targets may lie this far outside the station's soft limits: rounding, not intent."""
 STILL_RAD_S: Final = 0.2
@@ -31,6 +32,9 @@ class Rules:
     lower: NDArray
     upper: NDArray
     rest: NDArray
+    leap_rad: NDArray
+    """Largest step from the held pose to a target. A holder that was not scheduled for a while finds only the newest of
+    a client's targets, and must not go there in one jump."""
     rest_tolerance_rad: float
     heartbeat_ns: int
     warm_c: float
@@ -47,8 +51,8 @@ class Rules:
             worst = int(outside.argmax())
             return f"joint {worst + 1} is sent to {joints[worst]:.2f} rad, outside the station's limits"
         leap = np.abs(joints - reference[:JOINTS_PER_ARM])
-        if leap.max() > LEAP_RAD:
-            worst = int(leap.argmax())
+        if (leap > self.leap_rad).any():
+            worst = int((leap - self.leap_rad).argmax())
             return f"joint {worst + 1} is sent {leap[worst]:.2f} rad away in one step"
         return ""
 
@@ -75,11 +79,16 @@ def rules_of(station: Station, arm: Arm) -> Rules:
         lower=np.array(limits.lower_rad),
         upper=np.array(limits.upper_rad),
         rest=arm_of(station.poses.park.vector(), arm)[:JOINTS_PER_ARM],
+        leap_rad=np.array(limits.speed_rad_s) * _leap_s(station, arms),
         rest_tolerance_rad=arms.rest_tolerance_rad,
         heartbeat_ns=int(arms.heartbeat_ms * NS_PER_MS),
         warm_c=arms.warm_c,
         hold_alarm_ns=int(arms.hold_alarm_s * NS_PER_S),
     )
+
+
+def _leap_s(station: Station, arms: Arms) -> float:
+    return max(_LEAP_HEARTBEATS * arms.heartbeat_ms / 1e3, _LEAP_TICKS / station.timing.loop_hz)
 
 
 def arms_of(station: Station) -> Arms:

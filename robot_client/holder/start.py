@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -67,7 +68,7 @@ def start_holders(
     for client in seen.values():
         client.close()
     if failures:
-        _undo(station, run_dir, [arm for arm, process in fresh.items() if process.poll() is None])
+        _undo(station, run_dir, {arm: process.pid for arm, process in fresh.items() if process.poll() is None})
         raise RigError("arms not started", got="; ".join(failures), remedy="yam-robot doctor looks at each part")
     return {
         **{arm: Started(pid, True) for arm, pid in found.items()},
@@ -156,12 +157,19 @@ def _published(client: ArmClient) -> ArmState | None:
         return None
 
 
-def _undo(station: Station, run_dir: str, arms: list[Arm]) -> None:
+def _undo(station: Station, run_dir: str, started: Mapping[Arm, int]) -> None:
+    """Power off the arms whose holder is still the process that this call started."""
     seen = clients(station, run_dir)
     end = time.monotonic() + _OFF_S
-    while (on := [arm for arm in arms if seen[arm].state()[0].hold is not Hold.OFF]) and time.monotonic() < end:
+    while (on := [arm for arm, pid in started.items() if _on(seen[arm], pid)]) and time.monotonic() < end:
         for arm in on:  # again and again: an arm that just got torque moves a little and is not let go while it does
-            seen[arm].stop(Stop.POWER_OFF, confirmed=True)
+            with suppress(RigError):  # somebody else has taken that arm meanwhile, and it is theirs now
+                seen[arm].stop(Stop.POWER_OFF, confirmed=True)
         time.sleep(_ASK_S)
     for client in seen.values():
         client.close()
+
+
+def _on(client: ArmClient, pid: int) -> bool:
+    state = _published(client)
+    return state is not None and state.holder == pid and state.hold is not Hold.OFF

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from contract.errors import RigError
 from contract.layout import ARMS, Arm
 from contract.station import load_station
 from robot_client.clock import NS_PER_S, FakeClock
@@ -21,7 +23,8 @@ from robot_client.holder import start
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
 from robot_client.holder.driver import ArmReading
-from robot_client.holder.messages import Hold
+from robot_client.holder.keeper import Keeper
+from robot_client.holder.messages import ArmState, Hold
 from robot_client.holder.process import PERIOD_NS, HolderProcess
 from robot_client.holder.rules import rules_of
 from robot_client.holder.saying import Saying
@@ -171,3 +174,39 @@ def test_a_holder_that_holds_is_not_killed_for_what_its_log_says_or_does_not_say
         assert left.read_text().startswith("the words of another holder\n")
     finally:
         station.close()
+
+
+class FoundArm:
+    """A client of an arm whose holder is `pid`; `taken`: another process is that arm's client."""
+
+    def __init__(self, pid: int, taken: bool = False) -> None:
+        self.found = replace(Keeper(FakeClock(NS_PER_S), FakeArm(REST), RULES).state, holder=pid)
+        self.taken, self.stops = taken, 0
+
+    def state(self) -> tuple[ArmState, int]:
+        return self.found, 0
+
+    def stop(self, how: Stop, confirmed: bool) -> None:
+        if self.taken:
+            raise RigError("client of the arm", expected="nobody else", got="process 7")
+        self.stops += 1
+        self.found = replace(self.found, hold=Hold.OFF)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def test_a_failed_start_ends_only_holders_that_it_started_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B29: it went by arm. Its own holder had ended and another program's had come in its place: that one was asked to
+    power off in a person's name. And an arm that another program had taken hid why the start had failed."""
+    monkeypatch.setattr(start, "_ASK_S", 0.001)
+    monkeypatch.setattr(start, "_OFF_S", 0.05)
+
+    def undone(client: FoundArm) -> FoundArm:
+        monkeypatch.setattr(start, "clients", lambda station, run_dir: {"left": client})
+        start._undo(load_station("yam_example"), "", {"left": 4711})
+        return client
+
+    assert undone(FoundArm(4711)).stops == 1, "our own"
+    assert undone(FoundArm(4712)).stops == 0, "another program's"
+    assert undone(FoundArm(4711, taken=True)).found.hold is Hold.HOLDING, "started by us, taken by another program"
