@@ -8,6 +8,7 @@ from contract.errors import LinkError, StackError
 from contract.server_info import ServerInfo
 from contract.types import Observation
 from robot_client.clock import NS_PER_S, Clock
+from robot_client.inject.effects import Effects
 from robot_client.inject.fault import Fault
 from robot_client.inject.mangle import Mangler
 from robot_client.inject.since import Since
@@ -19,10 +20,12 @@ from robot_client.planner.policy_link import PlannerLink
 class InjectedLink:
     """What the planner needs of a link."""
 
-    def __init__(self, link: PlannerLink, faults: Sequence[Fault], since: Since, clock: Clock, seed: int) -> None:
-        self._link, self._since, self._clock = link, since, clock
+    def __init__(
+        self, link: PlannerLink, faults: Sequence[Fault], since: Since, clock: Clock, seed: int, effects: Effects
+    ) -> None:
+        self._link, self._since, self._clock, self._effects = link, since, clock, effects
         self._cuts = [fault for fault in faults if fault.kind == "cut"]
-        self.mangler = Mangler(faults, seed)
+        self.mangler = Mangler(faults, seed, self._happens)
 
     @property
     def state(self) -> LinkState:
@@ -37,6 +40,7 @@ class InjectedLink:
         return self._link.refusal
 
     def open(self) -> None:
+        self._effects.open()
         self._link.open()
 
     def submit(self, observation: Observation, budget_ms: float | None = None) -> int:
@@ -58,11 +62,18 @@ class InjectedLink:
 
     def close(self) -> None:
         self._link.close()
+        self._effects.close()
         self._since.close()
 
     def _is_cut(self) -> bool:
         elapsed_s = self._since.elapsed_s(self._clock.now_ns()) if self._cuts else None
-        return any(fault.lasts(elapsed_s) for fault in self._cuts)
+        there = [fault for fault in self._cuts if fault.lasts(elapsed_s)]
+        for fault in there:
+            self._happens(fault)
+        return bool(there)
+
+    def _happens(self, fault: Fault) -> None:
+        self._effects.happens(fault, self._since.engagement(), self._clock.now_ns())
 
     def _no_connection(self) -> LinkError:
         return LinkError("policy server", expected="READY", got="the connection was lost (injected)", remedy="wait")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,7 @@ from contract.errors import LinkTimeoutError
 from contract.server_info import ServerInfo
 from contract.types import ActionChunk
 from robot_client.clock import NS_PER_S
-from robot_client.inject.fault import ANSWERS, Fault
+from robot_client.inject.fault import ANSWERS, Fault, Kind
 from robot_client.inject.once import Occurrence
 from robot_client.link.asked import Answer, judge
 
@@ -24,8 +24,11 @@ class Mangler:
     """Answers in, answers out, now or later. What would have come after its time is the timeout that the link makes of
     it, and what does not fit its question is the error that the link makes of that."""
 
-    def __init__(self, faults: Sequence[Fault], seed: int) -> None:
+    def __init__(
+        self, faults: Sequence[Fault], seed: int, happens: Callable[[Fault], None] = lambda fault: None
+    ) -> None:
         self._faults = [fault for fault in faults if fault.kind in ANSWERS and not fault.target]
+        self._happens = happens
         self._random = np.random.default_rng([seed, 0x1A3C])
         self._later: list[Answer] = []
         self._held: list[Answer] = []
@@ -37,20 +40,21 @@ class Mangler:
     def take(self, answer: Answer, info: ServerInfo, elapsed_s: float | None, engagement: int) -> None:
         """One answer has come."""
         newest = answer.outcome if isinstance(answer.outcome, ActionChunk) else None
-        there = {fault.kind: fault for fault in self._faults if self._occurrence.now(fault, elapsed_s, engagement)}
+        now = [fault for fault in self._faults if self._occurrence.now(fault, elapsed_s, engagement)]
+        there: dict[Kind, Fault] = {fault.kind: fault for fault in now}
         if newest is not None:
-            answer = self._spoilt(answer, newest, info, frozenset(there))
+            answer = self._spoilt(answer, newest, info, there)
         lag_ns = 0
         if "drop" in there and self._random.random() < there["drop"].value:
-            self.counts["drop"] += 1
+            self._do(there["drop"])
             lag_ns = answer.asked.due_ns  # beyond any deadline
         elif "delay" in there:
-            self.counts["delay"] += 1
             delay = there["delay"]
+            self._do(delay)
             lag_ns = int(self._random.uniform(delay.value - delay.spread, delay.value + delay.spread) * NS_PER_S)
         self._before = newest or self._before
         if "reorder" in there:
-            self.counts["reorder"] += 1
+            self._do(there["reorder"])
             self._held.append(answer)
             return
         self._later.append(_in_time(answer, answer.answered_ns + lag_ns))
@@ -72,18 +76,23 @@ class Mangler:
         waiting = [answer.answered_ns for answer in self._later] + [held.asked.due_ns for held in self._held]
         return min(waiting, default=None)
 
-    def _spoilt(self, answer: Answer, chunk: ActionChunk, info: ServerInfo, kinds: frozenset[str]) -> Answer:
+    def _spoilt(self, answer: Answer, chunk: ActionChunk, info: ServerInfo, there: dict[Kind, Fault]) -> Answer:
         """With a NaN, or with what answers an older question, judged as the link would."""
         wrong = chunk
-        if kinds & {"stale", "swap"} and self._before is not None:
+        old = there.get("stale") or there.get("swap")
+        if old is not None and self._before is not None:
             wrong = self._before
-            self.counts["stale" if "stale" in kinds else "swap"] += 1
-        if "nan" in kinds:
+            self._do(old)
+        if "nan" in there:
             rows = wrong.rows.copy()
             rows[min(_NAN_ROW, len(rows) - 1), 0] = np.nan
             wrong = dataclasses.replace(wrong, rows=rows)
-            self.counts["nan"] += 1
+            self._do(there["nan"])
         return answer if wrong is chunk else dataclasses.replace(answer, outcome=judge(answer.asked, wrong, info))
+
+    def _do(self, fault: Fault) -> None:
+        self.counts[fault.kind] += 1
+        self._happens(fault)
 
 
 def _in_time(answer: Answer, at_ns: int) -> Answer:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Final
 
 from robot_client.demo.children import Child
+from robot_client.inject.effects import line_of
 from robot_client.inject.fault import KILLS, Fault
 
 TARGETS: Final = ("server", "planner")
@@ -29,6 +30,7 @@ class ProcessFaults:
             self._waiting.remove(fault)
             child = children.get(target_of(fault))
             if child is not None and child.running:
+                self._say(line_of(fault, elapsed_s))
                 self._do(fault, child)
         for fault, child in [each for each in self._frozen if each[0].at_s + each[0].length_s <= elapsed_s]:
             self._frozen.remove((fault, child))
@@ -41,7 +43,6 @@ class ProcessFaults:
         self._frozen.clear()
 
     def _do(self, fault: Fault, child: Child) -> None:
-        self._say(f"injected: {fault.text}")
         if fault.kind in KILLS:
             self.killed.add(target_of(fault))
             self._send(child, signal.SIGKILL)

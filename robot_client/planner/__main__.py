@@ -64,10 +64,13 @@ def run_planner(config: PlannerConfig, loop: Channel, supervisor: Channel) -> in
 
 def _misbehaving(link: PlannerLink, config: PlannerConfig, station: Station, clock: Clock) -> PlannerLink:
     from robot_client.inject.checked import faults_of
+    from robot_client.inject.effects import Effects
     from robot_client.inject.link import InjectedLink
     from robot_client.inject.since import Since
 
-    return InjectedLink(link, faults_of(config, station), Since(Path(config.inject_dir)), clock, config.inject_seed)
+    faults, folder = faults_of(config, station), Path(config.inject_dir)
+    effects = Effects(folder, "link", faults)
+    return InjectedLink(link, faults, Since(folder), clock, config.inject_seed, effects)
 
 
 def _say(line: str) -> None:

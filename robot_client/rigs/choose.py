@@ -20,10 +20,12 @@ def make_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:
     if not config.inject:
         return rig
     from robot_client.inject.checked import faults_of
+    from robot_client.inject.effects import Effects
     from robot_client.inject.rig import InjectedRig
     from robot_client.inject.since import Since
 
-    return InjectedRig(rig, faults_of(config, station), Since(Path(config.inject_dir)), clock)
+    faults, folder = faults_of(config, station), Path(config.inject_dir)
+    return InjectedRig(rig, faults, Since(folder), clock, Effects(folder, "rig", faults))
 
 
 def _sound_rig(config: RigConfig, station: Station, clock: Clock) -> Rig:

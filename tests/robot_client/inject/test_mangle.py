@@ -10,6 +10,7 @@ import pytest
 from contract.errors import ActionError, FieldError, LinkError, LinkTimeoutError
 from contract.types import ActionChunk, Observation
 from robot_client.clock import NS_PER_MS, NS_PER_S, FakeClock
+from robot_client.inject.effects import Effects
 from robot_client.inject.grammar import parse
 from robot_client.inject.link import InjectedLink
 from robot_client.inject.mangle import Mangler
@@ -130,7 +131,8 @@ def engaged(folder: Path, clock: FakeClock) -> Since:
 def test_a_cut_link_takes_no_question_and_is_whole_again_afterwards(tmp_path: Path) -> None:
     clock = FakeClock(NS_PER_S)
     inner: PlannerLink = ScriptedLink(clock, info(), lambda asked, number: Reply(0, line(HOME, 0.0, 0, 16)))
-    link = InjectedLink(inner, parse("cut@1s+1s"), engaged(tmp_path, clock), clock, 0)
+    faults = parse("cut@1s+1s")
+    link = InjectedLink(inner, faults, engaged(tmp_path, clock), clock, 0, Effects(tmp_path, "link", faults))
     link.open()
     assert link.state == "READY"
     clock.advance(NS_PER_S)
@@ -143,9 +145,9 @@ def test_a_cut_link_takes_no_question_and_is_whole_again_afterwards(tmp_path: Pa
 
 def test_a_frozen_camera_keeps_its_stamp_while_the_others_go_on(tmp_path: Path) -> None:
     clock = FakeClock(NS_PER_S)
-    rig = InjectedRig(
-        IdealRig(clock, HOME, STATION.cameras), parse("freeze=camera:top@1s"), engaged(tmp_path, clock), clock
-    )
+    since, faults = engaged(tmp_path, clock), parse("freeze=camera:top@1s")
+    sound = IdealRig(clock, HOME, STATION.cameras)
+    rig = InjectedRig(sound, faults, since, clock, Effects(tmp_path, "rig", faults))
     for _ in range(3):
         stamps = {role: frame.stamp_ns for role, frame in rig.frames().items()}
         clock.advance(600 * NS_PER_MS)
@@ -156,7 +158,8 @@ def test_a_frozen_camera_keeps_its_stamp_while_the_others_go_on(tmp_path: Path) 
 def test_a_reading_with_a_nan_comes_once_and_frozen_joints_grow_old(tmp_path: Path) -> None:
     clock = FakeClock(NS_PER_S)
     since = engaged(tmp_path, clock)
-    rig = InjectedRig(IdealRig(clock, HOME), parse("nan=joints@1s,freeze=joints@2s"), since, clock)
+    faults = parse("nan=joints@1s,freeze=joints@2s")
+    rig = InjectedRig(IdealRig(clock, HOME), faults, since, clock, Effects(tmp_path, "rig", faults))
     assert np.isfinite(rig.joints().positions).all()
     clock.advance(NS_PER_S)
     assert np.isnan(rig.joints().positions).all()
