@@ -10,7 +10,8 @@ from typing import Final
 
 from contract.errors import RigError
 from robot_client.cameras.config import CameraConfig
-from robot_client.cameras.source import CameraSource, Captured
+from robot_client.cameras.frozen import Frozen
+from robot_client.cameras.source import MADE_UP, CameraSource, Captured
 from robot_client.cameras.stamps import StampMap
 from robot_client.cameras.status import STATUS_BYTES, CameraStatus, pack_status, status_path
 from robot_client.clock import NS_PER_S
@@ -37,6 +38,9 @@ class CameraProcess:
     ) -> None:
         self._config, self._source, self._over, self._say, self._pause = config, source, over, say, pause
         self._stamps = StampMap(config.latency_ns)
+        made_up = config.device.partition(":")[0] in MADE_UP
+        self._frozen = None if made_up else Frozen()
+        self._stands_still = False
         self._arrivals: deque[int] = deque()
         self._frames = self._reconnects = self._tries = 0
         self._how = self._trouble = ""
@@ -78,10 +82,25 @@ class CameraProcess:
         self._arrivals.append(captured.arrival_ns)
         while captured.arrival_ns - self._arrivals[0] > NS_PER_S:
             self._arrivals.popleft()
+        stands_still = self._look_for_life(captured)
         if captured.arrival_ns - self._status_ns >= _STATUS_NS:
             self._status_ns = captured.arrival_ns
-            self._tell("delivering")
-        self._mail.put(pack_frame(captured.image), stamp_ns)
+            self._tell("frozen" if stands_still else "delivering")
+        if not stands_still:
+            self._mail.put(pack_frame(captured.image), stamp_ns)
+
+    def _look_for_life(self, captured: Captured) -> bool:
+        """Pictures that stand still are not passed on: what is in the mailbox grows old, and that is watched."""
+        if self._frozen is None:
+            return False
+        before, self._stands_still = self._stands_still, self._frozen.look(captured)
+        if self._stands_still and not before:
+            self._trouble = f"camera {self._config.role} sends the same picture again and again: plug it in anew"
+            self._say(self._trouble)
+            self._tell("frozen")
+        elif before and not self._stands_still:
+            self._say(f"camera {self._config.role} sees again")
+        return self._stands_still
 
     def _lost(self, error: RigError) -> None:
         """Wait a little longer each time; give up in the end, saying so."""

@@ -22,7 +22,7 @@ class CameraStatus:
     device: str
     serial: str
     state: str
-    """opening, delivering, lost (tries again) or given up."""
+    """opening, delivering, frozen (the same picture again and again), lost (tries again) or given up."""
     frames: int
     rate_hz: float
     """Of the last second."""

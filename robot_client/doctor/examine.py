@@ -17,6 +17,7 @@ from robot_client.doctor.cameras import VIDEO, check_cameras
 from robot_client.doctor.computer import check_disk, check_rights
 from robot_client.doctor.kernel import check_kernel
 from robot_client.doctor.lines import Line, fail, ok, warn
+from robot_client.doctor.logout import check_logout
 from robot_client.doctor.policy import check_bundle
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
@@ -51,6 +52,7 @@ def examine(examination: Examination) -> Iterator[Line]:
     else:
         yield from _arms(examination)
         yield from check_cameras(station, examination.video)
+        yield from check_logout()
     if examination.bundle is not None:
         yield from check_bundle(station, examination.bundle)
     yield from check_rights()

@@ -21,6 +21,7 @@ from robot_client.cameras.source import Captured, make_source
 from robot_client.cameras.start import Cameras, devices
 from robot_client.cameras.status import CameraStatus, status_path, unpack_status
 from robot_client.cameras.v4l2 import V4l2Source, serial_of
+from robot_client.clock import NS_PER_S
 from robot_client.mailbox import MailboxReader
 from robot_client.rigs.mailbox_frames import MailboxFrames
 from tests.robot_client.cameras.test_real_line import film
@@ -212,3 +213,48 @@ def test_a_camera_that_ends_at_the_start_is_named_with_its_last_words(tmp_path: 
     with pytest.raises(ConfigurationError, match="toaster:1"):
         list(cameras.start())
     assert config_of(camera, "pattern:a", tmp_path).rate_hz == 10.0
+
+
+class Standing:
+    """A picture a tenth of a second for as long as `pictures` last; arrivals are by the clock of the test."""
+
+    serial = "SN1"
+
+    def __init__(self, pictures: list[int]) -> None:
+        self.pictures, self.start_ns = pictures, time.monotonic_ns() - 10 * NS_PER_S
+        self.at = 0
+
+    def open(self) -> None:
+        """Ready."""
+
+    def read(self) -> Captured:
+        self.at += 1
+        image = picture("a", 24, 32, self.pictures[self.at - 1])
+        return Captured(image, self.start_ns + self.at * NS_PER_S // 10)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize("device, newest", [("v4l2:/dev/video0", 12), ("realsense:1", 12), ("file:a.png", 30)])
+def test_a_camera_that_repeats_one_picture_under_new_stamps_grows_old(tmp_path: Path, device: str, newest: int) -> None:
+    """A sensor or driver that had stopped but went on delivering its last picture looked as fresh as a live one: the
+    policy went on acting on it. Real pictures are never the same to the last byte; made-up ones may be."""
+    source, said = Standing([1, 2] + [3] * 28), []
+    CameraProcess(config(tmp_path, device), source, lambda: source.at == 30, said.append).run()
+    frames = MailboxFrames(tmp_path, ["top"])
+    number = (frames.frames()["top"].stamp_ns - source.start_ns) * 10 / NS_PER_S
+    assert number == newest, "the last one within a second after the picture came first, or the last one of all"
+    warned = [line for line in said if "same picture" in line]
+    assert len(warned) == (newest < 30)
+    assert status_of(tmp_path).state == ("frozen" if warned else "delivering")
+
+
+def test_a_camera_that_sees_again_is_passed_on_again(tmp_path: Path) -> None:
+    source, said = Standing([3] * 15 + [4]), []
+    CameraProcess(config(tmp_path, "v4l2:/dev/video0"), source, lambda: source.at == 16, said.append).run()
+    assert number_in(MailboxFrames(tmp_path, ["top"]).frames()["top"].image) == 4
+    assert [line for line in said if "same picture" in line or "sees again" in line] == [
+        "camera top sends the same picture again and again: plug it in anew",
+        "camera top sees again",
+    ]

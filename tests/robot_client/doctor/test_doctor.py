@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contract.station import load_station
-from robot_client.doctor import computer
+from robot_client.doctor import computer, logout
 from robot_client.doctor.examine import Examination, examine
 from robot_client.doctor.kernel import check_kernel
 from robot_client.doctor.lines import Level, Line, as_json, failed
@@ -188,6 +188,25 @@ def test_the_kernels_way_with_real_time_is_told(tmp_path: Path) -> None:
     lines = {line.what: line for line in check_kernel(tmp_path)}
     assert [lines[what].level for what in ("kernel preemption", "isolated cores")] == [Level.OK, Level.OK]
     assert lines["clock frequency"].level is Level.WARN
+
+
+def test_what_a_logout_does_to_holders_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Holders outlive the login: logind may kill them, and the arms would fall, or delete their files."""
+    monkeypatch.setattr(logout, "_lingers", lambda user, folder: (folder / str(user)).exists())
+
+    def look(kills: bool | None, removes: bool | None, user: int = 1001) -> list[Line]:
+        values = {"KillUserProcesses": kills, "RemoveIPC": removes}
+        return list(logout.check_logout(values.__getitem__, tmp_path, user))
+
+    assert look(None, None) == [], "no logind"
+    assert [line.level for line in look(False, False)] == [Level.OK, Level.OK]
+    files = look(False, True)[1]
+    assert files.level is Level.WARN and "enable-linger" in files.action and "RemoveIPC=no" in files.action
+    processes = look(True, False)[0]
+    assert processes.level is Level.FAIL and "KillUserProcesses=no" in processes.action
+    assert [line.level for line in look(True, True, user=0)] == [Level.OK, Level.OK], "root is left alone"
+    (tmp_path / "1001").touch()
+    assert look(False, True)[1].level is Level.OK, "a user who lingers is never quite logged out"
 
 
 def test_plug_order_names_are_a_warning(bench: Bench) -> None:
