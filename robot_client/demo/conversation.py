@@ -9,6 +9,7 @@ from contract.errors import CodecError
 from robot_client import local_codec
 from robot_client.channel import Channel
 from robot_client.local_messages import LocalMessage, PersonAct, PersonEvent
+from robot_client.words import Words
 
 _MOST_MESSAGES: Final = 200
 """Of one channel in one turn."""
@@ -18,7 +19,7 @@ class Conversation:
     """`say` prints what could not be read. Empty until `channels` are there; the loop's is the first."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+        self._say, self._words = say, Words()
         self.channels: list[Channel] = []
 
     def messages(self) -> Iterator[LocalMessage]:
@@ -37,7 +38,7 @@ class Conversation:
     def tell(self, act: PersonAct, text: str = "") -> None:
         """Passes a person's act on to the loop."""
         if self.channels:
-            local_codec.send(self.channels[0], PersonEvent(act, text))
+            self._words.send(self.channels[0], PersonEvent(act, text))
 
     def close(self) -> None:
         """Nothing more is said or heard."""

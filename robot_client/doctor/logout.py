@@ -32,7 +32,7 @@ def logind_says(name: str) -> bool | None:
 def check_logout(
     says: Callable[[str], bool | None] = logind_says, linger: Path = _LINGER, user: int | None = None
 ) -> Iterator[Line]:
-    """A holder that is killed drops its arm; one whose files are deleted makes them anew, and its client starts anew."""
+    """A killed holder drops its arm; one whose files are deleted makes them anew, and its client must start anew."""
     user = os.getuid() if user is None else user
     kills, removes = says("KillUserProcesses"), says("RemoveIPC")
     if kills is None and removes is None:

@@ -15,6 +15,7 @@ from contract.types import ActionChunk, GuidanceScales, TemporalRatio
 from robot_client import local_codec
 from robot_client.channel import MAX_DATAGRAM_BYTES, Channel, channel_from_fd, channel_pair
 from robot_client.local_messages import LoopStatus, PersonEvent, PlanFailure, PlanRequest
+from robot_client.words import Words
 
 
 def _request(**changes: object) -> PlanRequest:
@@ -45,6 +46,41 @@ def test_frames_arrive_as_they_were_sent_one_message_at_a_time(frames: list[byte
     assert not right.closed
     left.close()
     right.close()
+
+
+def test_a_word_to_a_loop_that_stands_still_for_ten_seconds_is_not_lost() -> None:
+    """Suspected: net.unix.max_dgram_qlen, 10 on a stock kernel, ends the queue of a loop that does not read after a
+    second of signs of life, and a person's hold is dropped. It is not asked about the two ends of a pair."""
+    supervisor, loop = channel_pair()
+    for _ in range(10 * 10):
+        assert local_codec.send(supervisor, PersonEvent("alive"))
+    assert local_codec.send(supervisor, PersonEvent("hold"))
+    words = []
+    while (message := local_codec.receive(loop)) is not None:
+        words.append(message)
+    assert words[100:] == [PersonEvent("hold")]
+    supervisor.close()
+    loop.close()
+
+
+def test_a_word_that_finds_the_channel_full_is_sent_when_there_is_room_again() -> None:
+    """Signs of life filled the channel of a loop that stood still for a minute, and the hold after them was dropped."""
+    supervisor, loop = channel_pair()
+    words, lives = Words(), 0
+    while not supervisor.dropped:
+        words.send(supervisor, PersonEvent("alive"))
+        lives += 1
+    for act in ("release", "hold"):
+        words.send(supervisor, PersonEvent(act))  # type: ignore[arg-type]
+        words.send(supervisor, PersonEvent("alive"))
+    read = [message for _ in range(lives - 1) if (message := local_codec.receive(loop))]
+    assert set(read) == {PersonEvent("alive")} and local_codec.receive(loop) is None
+    words.send(supervisor, PersonEvent("alive"))
+    assert [local_codec.receive(loop) for _ in range(4)] == [
+        PersonEvent("release"), PersonEvent("hold"), PersonEvent("alive"), None,
+    ]  # fmt: skip
+    supervisor.close()
+    loop.close()
 
 
 def test_a_full_channel_drops_and_counts_instead_of_waiting() -> None:

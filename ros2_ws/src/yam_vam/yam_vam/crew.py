@@ -22,6 +22,7 @@ from robot_client.episodes.feed import FeedMessage, FeedReceiver
 from robot_client.local_messages import LocalMessage, PersonAct, PersonEvent
 from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
+from robot_client.words import Words
 
 EXIT_S: Final = 7.2
 """The loop brakes, holds, on the twin's own rig parks, and ends; see `robot_client.ending`."""
@@ -53,6 +54,7 @@ class Crew:
         self._run_dir: Path | None = None
         self._channels: list[Channel] = []
         self._nobody: Channel | None = None
+        self._words = Words()
         self._alive_due_s = 0.0
         self._feed: FeedReceiver | None = None
         self._children: dict[str, Child] = {}
@@ -114,7 +116,7 @@ class Crew:
     def tell(self, act: PersonAct, text: str = "") -> None:
         """A person's act, for the loop."""
         if self._channels:
-            local_codec.send(self._channels[0], PersonEvent(act, text))
+            self._words.send(self._channels[0], PersonEvent(act, text))
 
     def dead(self) -> str:
         """Which process has ended by itself, with its last words; empty: none."""
