@@ -126,6 +126,16 @@ def test_the_reasons_are_exactly_the_limits_that_going_straight_would_have_broke
         assert not clips[np.arange(14) != at].any()
 
 
+def test_braking_to_arrive_counts_as_acceleration_also_where_going_straight_would_break_no_limit() -> None:
+    start = np.clip(HOME, LIMITS.lower + 1.0, LIMITS.upper - 1.0)
+    at = np.eye(14)[index("left_joint1")]
+    asked = start + 0.0098 * at
+    verdict = limit(Told(start, 1.0 * at, asked), asked, start, FAR)
+    # 0.98 rad/s would lead there within the acceleration of 1.0 +- 0.08; the standing target asks for less.
+    np.testing.assert_allclose(verdict.told.velocity, 0.92 * at, atol=1e-12)
+    np.testing.assert_array_equal(verdict.clips, at * int(Clip.ACCELERATION))
+
+
 def test_the_lead_is_a_reason_of_its_own() -> None:
     start = np.clip(HOME, LIMITS.lower + 1.0, LIMITS.upper - 1.0)
     at = index("right_joint3")
