@@ -21,11 +21,12 @@ import tyro
 
 from contract.errors import StackError
 from robot_client.twin import gl
-from robot_client.twin.tasks import TASKS
+from robot_client.twin.tasks import seen
 from training.data.settings import TRAIN_SEEDS_FROM
 from training.run import ActionLoss, Optimisation, Run
 
 _FIRST_STEPS = 10
+_ROTATION = 0
 _DEMO_S = 120.0
 
 
@@ -55,26 +56,30 @@ def circle(arguments: Arguments, say: Callable[[str], None]) -> float:
     checkpoint = train_for(arguments.train_s, out, say)
     publish(checkpoint, out / "bundle", say)
     demo = [str(Path(sys.executable).with_name("yam-robot")), "demo", "--headless", "--bundle", str(out / "bundle")]
-    demo += ["--seconds", f"{arguments.seconds:g}", "--record", str(out / "run")]
+    demo += ["--seconds", f"{arguments.seconds:g}", "--record", str(out / "run"), "--out", str(out / "demo")]
     say(" ".join(demo))
     subprocess.run(demo, check=True, timeout=_DEMO_S + arguments.seconds)
     return driven_rad(out / "run")
 
 
 def record(folder: Path, count: int, say: Callable[[str], None]) -> None:
-    """Episodes of the scripted leader, each pair in turn, until so many succeeded."""
+    """Episodes of the scripted leader, each seen pair in turn, until so many succeeded.
+
+    Held-out pairs give no actions; the only demonstration kept for validation, the first of twenty, must not be one.
+    """
     from policy_server.model.presets import preset
     from robot_client.twin.cameras import Size
     from robot_client.twin.twin import make_twin
     from training.data.episodes import record_episode
 
     twin = make_twin({view.role: Size(view.width, view.height) for view in preset("grasper").canvas.views})
+    tasks = seen(_ROTATION)
     done, seed = 0, TRAIN_SEEDS_FROM
     while done < count:
         path = folder / f"episode_{done:06d}"
-        if record_episode(twin, seed, TASKS[seed % len(TASKS)], path):
+        if record_episode(twin, seed, tasks[seed % len(tasks)], path):
             done += 1
-            say(f"{path}: {TASKS[seed % len(TASKS)].instruction}")
+            say(f"{path}: {tasks[seed % len(tasks)].instruction}")
         else:
             shutil.rmtree(path)
         seed += 1
@@ -88,7 +93,7 @@ def train_for(seconds: float, out: Path, say: Callable[[str], None]) -> Path:
     run = Run(
         name="circle", stage="action", data=(out / "data",), moment_every=1,
         optimisation=Optimisation(steps=10_000, batch=32), action=ActionLoss(joint_share=0.1),
-        log_every=_FIRST_STEPS,
+        log_every=_FIRST_STEPS, rotation=_ROTATION,
     )  # fmt: skip
     begun = time.perf_counter()
     train(run, out / "train", "python -m training.circle", say, stop_at=_FIRST_STEPS)
@@ -115,15 +120,16 @@ def main() -> int:
     """Entry point."""
     arguments = tyro.cli(Arguments, prog="python -m training.circle")
     gl.choose()
+    begun = time.perf_counter()
     try:
-        moved = circle(arguments, lambda line: print(line, flush=True))
+        moved = circle(arguments, lambda line: print(f"{time.perf_counter() - begun:4.0f} s  {line}", flush=True))
     except StackError as error:
         print(f"circle: {error}", file=sys.stderr)
         return 2
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"circle: the run on the twin failed: {error}", file=sys.stderr)
         return 1
-    print(f"mode POLICY moved the arms by {moved:.3f} rad")
+    print(f"mode POLICY moved the arms by {moved:.3f} rad; {time.perf_counter() - begun:.0f} s in all")
     return 0 if moved > 0.01 else 1
 
 
