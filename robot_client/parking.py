@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +18,8 @@ from robot_client.channel import Channel, channel_pair
 from robot_client.holder.account import last_account
 from robot_client.holder.start import held_arms
 from robot_client.local_messages import LoopStatus, PersonAct, PersonEvent
-from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, write_config
+from robot_client.run_folder import make_run_folder
 
 READY_S: Final = 15.0
 LONGEST_S: Final = 60.0
@@ -60,8 +59,8 @@ class Parking:
             self._say(line)
         supervisor, theirs = channel_pair()
         planner, theirs_too = channel_pair()
-        with tempfile.TemporaryDirectory(prefix="yam-park-", dir=memory_directory()) as folder:
-            process = self._start(Path(folder), theirs, theirs_too)
+        with make_run_folder("park") as folder:
+            process = self._start(folder, theirs, theirs_too)
             try:
                 return self._conduct(supervisor, process)
             finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from robot_client.demo.settings import RunSettings
 from robot_client.holder.start import held_arms
 from robot_client.inject.rehearsal import Rehearsal
 from robot_client.local_messages import LocalMessage, PersonAct
-from robot_client.mailbox import memory_directory
+from robot_client.run_folder import RunFolder, make_run_folder
 from robot_client.teleop.side import LeaderSide
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
@@ -39,7 +38,7 @@ class Processes:
 
     def __init__(self, settings: RunSettings, say: Callable[[str], None]) -> None:
         self._settings, self._say = settings, say
-        self._run_dir: Path | None = None
+        self._folder: RunFolder | None = None
         self.logs = settings.out / "logs"
         self.twin: TwinHandle | None = None
         self.server: Child | None = None
@@ -59,9 +58,9 @@ class Processes:
     @property
     def run_dir(self) -> Path:
         """Folder of the run's mailboxes and sockets. Raises `RigError` before `start`."""
-        if self._run_dir is None:
+        if self._folder is None:
             raise RigError("run folder", expected="a run that was started", got="none")
-        return self._run_dir
+        return self._folder.path
 
     @property
     def plans(self) -> bool:
@@ -81,7 +80,7 @@ class Processes:
             raise RigError("starting the run", got=str(error), remedy="check disk and folder") from error
 
     def _start_all(self) -> None:
-        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-run-", dir=memory_directory()))
+        self._folder = make_run_folder("run")
         self.logs.mkdir(parents=True, exist_ok=True)
         if self._settings.bundle is not None:
             self._say(f"starting the policy server with {self._settings.bundle}")
@@ -155,8 +154,9 @@ class Processes:
         for message in self.messages():
             take(message)
         self._conversation.close()
-        if self._run_dir is not None:
-            shutil.rmtree(self._run_dir, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
         return ended
 
     def _end_twin(self, park: bool, timeout_s: float) -> None:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from contract.errors import CodecError, RigError
@@ -18,8 +17,8 @@ from robot_client.demo.interrupt import Interrupt
 from robot_client.episodes.course import course_of
 from robot_client.episodes.outcome import Outcome
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonAct, PersonEvent, TickBatch
-from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, RigKind, write_config
+from robot_client.run_folder import make_run_folder
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 
 _READY_S: Final = 30.0
@@ -58,9 +57,9 @@ class RigReplay:
         outcome = Outcome(course_of(self._settings.path), self._settings.speed)
         self._say(f"{len(outcome.course.times_ns)} targets, {outcome.expected_s:.1f} s at {outcome.speed:g}x")
         planner, planner_side = channel_pair()  # nobody plans; the loop only sees that the channel is open
-        with TemporaryDirectory(prefix="yam-replay-", dir=memory_directory(), ignore_cleanup_errors=True) as folder:
+        with make_run_folder("replay") as folder:
             try:
-                self._start(Path(folder), planner_side)
+                self._start(folder, planner_side)
                 self._wait_for_torque(outcome)
                 self._tell("replay")
                 self._watch(outcome)

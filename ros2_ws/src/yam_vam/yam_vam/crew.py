@@ -6,8 +6,6 @@ its channel does, by `kill -9` too.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,8 +18,8 @@ from robot_client.channel import Channel, channel_pair
 from robot_client.demo.children import Child, end_all, start_child
 from robot_client.episodes.feed import FeedMessage, FeedReceiver
 from robot_client.local_messages import LocalMessage, PersonAct, PersonEvent
-from robot_client.mailbox import memory_directory
 from robot_client.process_config import LoopConfig, PlannerConfig, write_config
+from robot_client.run_folder import RunFolder, make_run_folder
 from robot_client.words import Words
 
 EXIT_S: Final = 7.2
@@ -51,7 +49,7 @@ class Crew:
 
     def __init__(self, settings: CrewSettings) -> None:
         self._settings = settings
-        self._run_dir: Path | None = None
+        self._folder: RunFolder | None = None
         self._channels: list[Channel] = []
         self._nobody: Channel | None = None
         self._words = Words()
@@ -63,20 +61,20 @@ class Crew:
     @property
     def run_dir(self) -> Path:
         """Where external trajectories are left for the loop, and the bridge's state for us; from `start` on."""
-        if self._run_dir is None:
+        if self._folder is None:
             raise RigError("folder of the processes", expected="one that `start` makes", got="not started")
-        return self._run_dir
+        return self._folder.path
 
     def start(self) -> None:
         """Raises `RigError` when a process cannot be started."""
         settings = self._settings
         settings.logs.mkdir(parents=True, exist_ok=True)
-        self._run_dir = Path(tempfile.mkdtemp(prefix="yam-ros-", dir=memory_directory()))
+        self._folder = make_run_folder("ros")
         loop_end, loop_child = channel_pair()
         between_loop, between_planner = channel_pair()
         self._channels = [loop_end]
         if settings.loop.rig == "ros":
-            self._rig_dir = str(self._run_dir)
+            self._rig_dir = str(self.run_dir)
             self._start_bridge()
         if settings.planner is None:
             self._nobody = between_planner
@@ -156,8 +154,9 @@ class Crew:
         if self._feed is not None:
             self._feed.close()
         self._channels, self._nobody, self._feed, self._children = [], None, None, {}
-        if self._run_dir is not None:
-            shutil.rmtree(self._run_dir, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
 
     def _start_planner(self, config: PlannerConfig, between: Channel) -> None:
         address = f"ipc://{self.run_dir}/feed"
