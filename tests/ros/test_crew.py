@@ -34,7 +34,7 @@ def test_a_node_that_listens_is_a_sign_of_life_of_the_operator(tmp_path: Path, m
 
 def test_a_crew_that_is_only_made_has_done_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its constructor made a folder, which stayed behind when the configuration failed before `start`."""
-    monkeypatch.setattr("yam_vam.crew.memory_directory", lambda: tmp_path)
+    monkeypatch.setattr("robot_client.run_folder.memory_directory", lambda: tmp_path)
     crew = Crew(CrewSettings(LoopConfig(), None, tmp_path / "logs", (), ()))
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(RigError, match="not started"):
