@@ -83,6 +83,15 @@ def test_an_empty_data_folder_is_named_with_the_remedy(tmp_path: Path) -> None:
         Library([tmp_path])
 
 
+def test_no_seen_pair_among_those_kept_for_validation_is_said_so(drawn_data: Path) -> None:
+    """With twenty episodes the only one kept was of a held-out pair, and the remedy was "make more"."""
+    library = Library((drawn_data,))
+    with pytest.raises(ConfigurationError, match=r"among each 20th, from the first.*more of seen pairs"):
+        library.moments((), working_only=False, validation=True)
+    with pytest.raises(ConfigurationError, match="asked pairs, got none"):
+        library.moments((), working_only=False, validation=False)
+
+
 def test_a_broken_shard_is_named(drawn_data: Path, tmp_path: Path) -> None:
     (tmp_path / "shard-0000").mkdir()
     with pytest.raises(ConfigurationError, match=r"shard-0000.*delete this shard"):

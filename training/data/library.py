@@ -17,6 +17,7 @@ from training.data.shard import EPISODES, EpisodeEntry, Shard, read_shard
 
 VALIDATE_EVERY = 20
 """Every so many-th demonstration is kept from training, to see what the losses are on fresh ones."""
+_KEPT = f" among each {VALIDATE_EVERY}th, from the first, which are kept for validation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,9 @@ class Library:
         if not which:
             raise ConfigurationError(
                 f"data of {len(self.folders)} folders",
-                expected="demonstrations of the asked pairs",
+                expected="demonstrations of the asked pairs" + (_KEPT if validation else ""),
                 got="none",
-                remedy="make more",
+                remedy="make or import more of seen pairs",
             )
         return Moments(np.concatenate(which), np.concatenate(when))
 
