@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from robot_client.demo import processes
+from robot_client import run_folder
 from robot_client.demo.command import _conclude
 from robot_client.demo.interrupt import Interrupt
 from robot_client.demo.run import Run
@@ -62,7 +62,7 @@ class _Traced:
 @pytest.fixture(autouse=True)
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run folders go where pytest clears them away."""
-    monkeypatch.setattr(processes, "memory_directory", lambda: tmp_path)
+    monkeypatch.setattr(run_folder, "memory_directory", lambda: tmp_path)
 
 
 def test_a_signal_before_the_start_is_kept_and_nothing_is_started(tmp_path: Path) -> None:
