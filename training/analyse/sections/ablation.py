@@ -20,6 +20,8 @@ NAMES = {
     "behaviour_cloning": "behaviour cloning",
 }
 
+_ONE_SEED = " (one training seed, so what another run would show is open)"
+
 
 def section(found: dict[str, Any], results: Results) -> Section:
     """Success of each arm, and its paired difference from the policy as served."""
@@ -112,7 +114,7 @@ def _without_video(rates: dict[str, Any]) -> str:
     verdict = "helps" if resolved(unseen) and unseen["value"] < 0 else "is not shown to help"
     return (
         f" Video training {verdict} on held-out pairs: without it {points_text(unseen)} on those, {seen} on seen ones, "
-        f"compared with {rates['reference']['policy']}."
+        f"compared with {rates['reference']['policy']}{_ONE_SEED if rates['ood']['training_seeds'] == 1 else ''}."
     )
 
 
