@@ -44,6 +44,7 @@ class ScriptedServer:
         self._due: deque[tuple[int, bytes, Sequence[Buffer]]] = deque()
         self._held: tuple[bytes, int, ActionChunk] | None = None
         self._before: ActionChunk | None = None
+        self._newest: ActionChunk | None = None
 
     def open(self) -> str:
         """Listen; returns where."""
@@ -101,8 +102,11 @@ class ScriptedServer:
 
     def _question(self, peer: bytes, request_id: int, asked: Observation) -> None:
         chunk = chunk_for(asked, rows_for(asked), asked.first_row, ANSWER_NS)
+        # A question asked again has the same rows: the answer before it would be a right one.
+        if self._newest is not None and self._newest.first_row != chunk.first_row:
+            self._before = self._newest
+        self._newest = chunk
         sent = self._spoilt(chunk)
-        self._before = chunk
         due_ns = time.monotonic_ns() + (SLOW_NS if self.mode == "slow" else ANSWER_NS)
         held, self._held = self._held, None
         if self.mode == "reorder" and held is None:
