@@ -90,7 +90,7 @@ class HolderProcess:
         """An outermost main: no fault of ours may end this process while it holds an arm, or the arm would fall."""
         try:
             return self.step()
-        except Exception as error:
+        except Exception as error:  # an outermost main: while it holds an arm it must not end
             self._saying.say(f"trouble in the holder itself, the arm is held: {error!r}", self._clock.now_ns())
             self._keeper.interfere(f"trouble in the holder: {error!r}"[:200])
             self._clock.sleep_until_ns(self._clock.now_ns() + _TROUBLE_PAUSE_NS)
