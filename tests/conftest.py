@@ -38,6 +38,7 @@ REALTIME: Final = (
     "robot_client/test_policy_run",
     "robot_client/test_robot_processes",
     "robot_client/trial",
+    "robot_client/twin/test_process",
     "policy_server/bench",
     "ros",
     "training/test_circle",

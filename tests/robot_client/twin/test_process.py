@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +17,11 @@ from contract.errors import RigError, VocabularyError
 from contract.layout import SIZE, index
 from robot_client.rigs.base import Stop
 from robot_client.rigs.sim import SimRig
+from robot_client.twin.cameras import POLICY_ROLES
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
+from robot_client.twin.scene import STEP_S
 from robot_client.twin.settings import TwinSettings
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +34,17 @@ def station(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Tw
     assert (run_dir / "twin.log").read_text() == ""
 
 
-def _until(reached: Callable[[], bool], timeout_s: float = 5.0) -> bool:
-    end_s = time.monotonic() + timeout_s
-    while not reached() and time.monotonic() < end_s:
-        time.sleep(0.01)
-    return reached()
+class Watched:
+    """Remembers of every camera which moments its frames showed."""
+
+    def __init__(self, rig: SimRig) -> None:
+        self._rig, self.moments = rig, dict[str, set[int]]()
+
+    def one_for_all(self) -> bool:
+        """Look once more; whether all cameras have shown one and the same moment by now."""
+        for role, frame in self._rig.frames().items():
+            self.moments.setdefault(role, set()).add(frame.stamp_ns)
+        return set(self.moments) == set(POLICY_ROLES) and bool(set.intersection(*self.moments.values()))
 
 
 def test_a_command_through_the_rig_moves_the_arm_and_silence_holds_it(station: tuple[Path, TwinHandle]) -> None:
@@ -53,10 +62,10 @@ def test_a_command_through_the_rig_moves_the_arm_and_silence_holds_it(station: t
         rig.command(goal)
         return bool(abs(rig.joints().positions[joint] - goal[joint]) < 0.02)
 
-    assert _until(there)
+    assert until(there)
     assert abs(rig.joints().positions[joint] - start[joint]) > 0.35
     rig.close()
-    assert _until(lambda: handle.status().state == "holding")  # type: ignore[union-attr]
+    assert until(lambda: handle.status().state == "holding")  # type: ignore[union-attr]
     held = SimRig(run_dir).joints().positions
     assert abs(held[joint] - goal[joint]) < 0.02
 
@@ -64,14 +73,14 @@ def test_a_command_through_the_rig_moves_the_arm_and_silence_holds_it(station: t
 def test_stamps_are_recent_rise_and_frames_come_before_the_moment_they_are_read(
     station: tuple[Path, TwinHandle],
 ) -> None:
+    """Asked for frames of one moment at one look, and failed on a busy machine: looks fell between two cameras."""
     run_dir, handle = station
     rig = SimRig(run_dir)
     first = rig.joints()
-    assert _until(lambda: rig.joints().stamp_ns > first.stamp_ns)
+    assert until(lambda: rig.joints().stamp_ns > first.stamp_ns)
+    assert until(Watched(rig).one_for_all)
     frames = rig.frames()
     assert set(frames) == {"top", "left_wrist", "right_wrist"}
-    # A read can fall between the writing of two roles; most do not.
-    assert _until(lambda: len({frame.stamp_ns for frame in rig.frames().values()}) == 1)
     assert frames["top"].image.shape == (128, 128, 3)
     assert 0 < time.monotonic_ns() - frames["top"].stamp_ns < 2_000_000_000
     overview = handle.overview()
@@ -84,8 +93,11 @@ def test_physics_keeps_real_time(station: tuple[Path, TwinHandle]) -> None:
     _, handle = station
     before = handle.status()
     start_s = time.monotonic()
-    assert _until(lambda: handle.status().steps >= before.steps + 200, 10.0)  # type: ignore[union-attr]
-    assert 0.8 < time.monotonic() - start_s < 3.0
+    assert until(lambda: handle.status().steps >= before.steps + 200)  # type: ignore[union-attr]
+    after, took_s = handle.status(), time.monotonic() - start_s
+    # What a busy machine left no time for is counted as an overrun.
+    passed_s = (after.steps + after.overruns - before.steps - before.overruns) * STEP_S  # type: ignore[union-attr]
+    assert passed_s == pytest.approx(took_s, abs=0.5)
 
 
 def test_a_reset_changes_the_task_and_a_wrong_instruction_is_not_even_sent(station: tuple[Path, TwinHandle]) -> None:
@@ -101,9 +113,9 @@ def test_relax_and_hold_reach_the_motors(station: tuple[Path, TwinHandle]) -> No
     run_dir, handle = station
     rig = SimRig(run_dir)
     rig.stop(Stop.RELAX)
-    assert _until(lambda: handle.status().state == "relaxed")  # type: ignore[union-attr]
+    assert until(lambda: handle.status().state == "relaxed")  # type: ignore[union-attr]
     rig.stop(Stop.HOLD)
-    assert _until(lambda: handle.status().state == "holding")  # type: ignore[union-attr]
+    assert until(lambda: handle.status().state == "holding")  # type: ignore[union-attr]
     rig.close()
 
 
@@ -132,7 +144,7 @@ def test_ctrl_c_does_not_reach_a_supervised_twin_and_losing_the_parent_parks_and
     assert SimRig(tmp_path).frames()["top"].image.shape == (48, 96, 3)
     os.kill(handle.pid, signal.SIGINT)
     steps = handle.status().steps  # type: ignore[union-attr]
-    assert _until(lambda: handle.status().steps > steps + 20)  # type: ignore[union-attr]
+    assert until(lambda: handle.status().steps > steps + 20)  # type: ignore[union-attr]
     assert handle._process.stdin is not None
     handle._process.stdin.close()
     assert handle._process.wait(8) == 0

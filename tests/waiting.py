@@ -1,0 +1,21 @@
+"""Waiting in tests for what another thread or process does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+_NAP_S = 0.01
+
+
+def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether it came true within so many seconds of naps.
+
+    Naps are counted, not the clock's seconds: when a machine stands still for a while, nobody's time has run, and the
+    other side still gets its own.
+    """
+    for _ in range(round(seconds / _NAP_S)):
+        if condition():
+            return True
+        time.sleep(_NAP_S)
+    return condition()
