@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from training.analyse.charts import Point, scatter
@@ -38,7 +39,7 @@ def section(found: dict[str, Any], results: Results) -> Section:
         "Temporal Ratio against the ID-OOD gap",
         "measured" if enough else "partly",
         answer,
-        chart + table(("", "design", "TR", "seen", "held-out", "gap, points"), rows) + _note(),
+        chart + table(("", "design", "TR", "seen", "held-out", "gap, points"), rows) + _note(whole),
     )
 
 
@@ -49,11 +50,13 @@ def _answer(told: dict[str, Any], designs: int) -> str:
     return f"{found}: as in the paper." if told["value"] < 0 else f"{found}: the opposite of the paper's."
 
 
-def _note() -> str:
+def _note(points: Sequence[dict[str, Any]]) -> str:
+    seeds = sorted({one["id"]["training_seeds"] for one in points})
+    runs = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
     return paragraph(
-        "The paper expects a negative correlation: more TR, smaller gap. Each point is one short run from the same "
-        "start (training/configs/sweep), one seed. The interval of a gap is as wide as most differences between "
-        "points; the interval of the correlation takes the points as given.",
+        "The paper expects a negative correlation: more TR, smaller gap. Each point is of short runs from the same "
+        f"start (training/configs/sweep), training seeds a point: {runs}. The interval of a gap is as wide as most "
+        "differences between points; the interval of the correlation takes the points as given.",
         soft=True,
     )
 
