@@ -13,8 +13,7 @@ from contract.errors import RigError
 from contract.layout import Arm
 from contract.station import load_station
 from robot_client.commands import app
-from robot_client.holder.client import ArmClient
-from robot_client.holder.messages import Hold
+from robot_client.holder.hand_stop import HandStop
 from robot_client.rigs.base import Stop
 
 __all__ = ["app"]
@@ -23,11 +22,6 @@ _SETTLE_S: Final = 3.0
 _POLL_S: Final = 0.05
 _WORD: Final = "supported"
 _STOPS: Final = {"hold": Stop.HOLD, "relax": Stop.RELAX, "power-off": Stop.POWER_OFF}
-_REACHED: Final = {
-    Stop.HOLD: {Hold.HOLDING, Hold.DEAF},
-    Stop.RELAX: {Hold.RELAXED},
-    Stop.POWER_OFF: {Hold.OFF},
-}
 
 
 @app.command
@@ -132,32 +126,28 @@ def _stop(station: str, run_dir: str, chosen: tuple[Arm, ...], how: Stop, confir
 
     confirmed = how is not Stop.HOLD and _confirmed(how, confirm)
     seen = {arm: client for arm, client in clients(load_station(station), run_dir).items() if arm in chosen}
-    for client in seen.values():
+    stops: dict[Arm, HandStop] = {}
+    for arm, client in seen.items():
+        stop = HandStop(client, how)
         try:
-            client.stop(how, confirmed)
-        except RigError:
+            stop.ask(confirmed)
+            stops[arm] = stop
+        except RigError as error:
             if how is not Stop.HOLD:
                 raise
-            client.interfere()  # another program drives the arm; anybody may stop that
+            print(f"yam-robot: {error}")  # the other arm is told to hold all the same
     end = time.monotonic() + _SETTLE_S
-    while time.monotonic() < end and any(_unheard(client, how) for client in seen.values()):
+    while time.monotonic() < end and not all([stop.heard for stop in stops.values()]):
         time.sleep(_POLL_S)
-    obeyed = all([_obeyed(client, how) for client in seen.values()])
+    time.sleep(_POLL_S)  # a client that drives an arm takes a moment to see that it was held
+    obeyed = len(stops) == len(seen) and all([stop.obeyed for stop in stops.values()])
+    for arm, stop in stops.items():
+        if process := stop.client_that_saw:
+            print(f"{arm} arm: held; its client, process {process}, has seen it and stays there until a person goes on")
+    for client in seen.values():
+        client.close()
     _show(station, run_dir, chosen)
     sys.exit(0 if obeyed else 1)
-
-
-def _obeyed(client: ArmClient, how: Stop) -> bool:
-    """What a dead holder said last does not count, but of an arm that it let go."""
-    state, stamp_ns = client.state()
-    client.close()
-    gone = state.hold is not Hold.OFF and client.abandoned(stamp_ns)
-    return not gone and state.hold in _REACHED[how]
-
-
-def _unheard(client: ArmClient, how: Stop) -> bool:
-    state, _ = client.state()
-    return state.order < client.order or (how is Stop.HOLD and state.hold is Hold.FOLLOWING)
 
 
 def _confirmed(how: Stop, confirm: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_client import local_codec
+from robot_client import arm_commands, local_codec
 from robot_client.channel import Channel, channel_pair
 from robot_client.holder.claim import owner
 from robot_client.holder.client import ArmClient
@@ -134,6 +134,26 @@ def test_loops_that_are_killed_one_after_the_other_leave_the_arms_exactly_where_
         assert np.array_equal(state_of(left).held, held)
     joints, powered = arms.truth("left")
     assert powered.all() and np.abs(joints[:6] - RAISED[:6]).max() < 0.06
+
+
+def test_arms_that_a_control_loop_drives_are_held_by_hand_and_the_command_says_so(
+    arms: EmulatedStation, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """B14's kind: the loop saw the hold in its next tick, stood in HOLD and told the arms to stay, and its holders
+    followed it again. `yam-robot arms hold` waited three seconds and ended with 1, as if the arms were not held."""
+    loop = Loop(arms)
+    assert until(lambda: loop.mode() == "IDLE", 20.0), loop.status
+    left = arms.client("left")
+    assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
+    with pytest.raises(SystemExit) as ended:
+        arm_commands.arms("hold", str(arms.path), run_dir=str(arms.run_dir))
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    for arm in ("left", "right"):
+        assert f"{arm} arm: held; its client, process {loop.process.pid}, has seen it" in said
+    assert until(lambda: loop.mode() == "HOLD")
+    assert loop.status is not None and "asked for a hold" in loop.status.reason
+    loop.kill()
 
 
 def _command(arms: EmulatedStation, *arguments: str) -> subprocess.Popen[str]:
