@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Final
 
-_NAP_S = 0.01
+PATIENCE_S: Final = 60.0
+"""For one answer, one exit, one start: an end for what never comes, no measure of how quickly it must."""
+_NAP_S: Final = 0.01
 
 
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
     """Whether it came true within so many seconds of naps.
 
     Naps are counted, not the clock's seconds: when a machine stands still for a while, nobody's time has run, and the

@@ -30,9 +30,9 @@ class BackgroundServer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the server and wait for it, about two seconds at most."""
+        """End the server and wait for it: two seconds, more only where the machine stands still."""
         self._stop.set()
-        self._thread.join(3.0)
+        self._thread.join(30.0)
 
     def wait(self, timeout_s: float) -> bool:
         """Whether the server ended by itself within `timeout_s`."""

@@ -25,7 +25,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 def faults(how: str) -> int | None:
     """Page faults of 20 rounds of three images; None where the C library cannot be told."""
-    done = subprocess.run((sys.executable, "-c", SCRIPT, how), capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run((sys.executable, "-c", SCRIPT, how), capture_output=True, text=True, timeout=100, check=True)
     return None if done.stdout.strip() == "skip" else int(done.stdout)
 
 

@@ -20,11 +20,10 @@ from policy_server.server.visitor import Visitor, visit
 from tests.contract.messages_of_all_kinds import observation
 from tests.fuzz.mutate import mutant
 from tests.policy_server.server.raw_peer import RawPeer, raw_peer
+from tests.waiting import PATIENCE_S
 
 BATCH = 200
 """Mutants between two good requests."""
-LAST_S = 20.0
-"""Longest wait for the last of them to be taken."""
 
 
 @dataclass
@@ -42,7 +41,11 @@ class Outcome:
 def fuzz_server(messages: int, seed: int = 0) -> Outcome:
     """Send mutants to a scripted server. Raises when it stops answering or sends what is no message."""
     rng, outcome = random.Random(seed), Outcome()
-    with background_server(_policy) as server, visit(server.endpoint, 5.0) as guest, raw_peer(server.endpoint) as peer:
+    with (
+        background_server(_policy) as server,
+        visit(server.endpoint, PATIENCE_S) as guest,
+        raw_peer(server.endpoint) as peer,
+    ):
         peer.hello("robot")
         while outcome.sent < messages:
             for _ in range(BATCH):
@@ -59,7 +62,7 @@ def fuzz_server(messages: int, seed: int = 0) -> Outcome:
 
 def _wait_for_all(peer: RawPeer, counters: Counters, outcome: Outcome) -> None:
     """The good requests come by another connection and overtake mutants that still lie in the queues of this one."""
-    until_s = time.monotonic() + LAST_S
+    until_s = time.monotonic() + PATIENCE_S
     while counters.received < outcome.sent and time.monotonic() < until_s:
         _hear(peer, outcome, wait_ms=20)
     _hear(peer, outcome)
@@ -88,9 +91,9 @@ def _hear(peer: RawPeer, outcome: Outcome, wait_ms: int = 0) -> None:
 
 def _good_request(guest: Visitor, outcome: Outcome) -> None:
     outcome.good_requests += 1
-    pong = guest.ask(Ping(guest.session, outcome.good_requests), 10.0)
+    pong = guest.ask(Ping(guest.session, outcome.good_requests), PATIENCE_S)
     if not isinstance(pong, Pong):
         raise AssertionError(f"no pong after {outcome.sent} mutants: {pong}")
-    answer: Any = guest.ask(observation(sequence=outcome.good_requests, session=guest.session), 10.0)
+    answer: Any = guest.ask(observation(sequence=outcome.good_requests, session=guest.session), PATIENCE_S)
     if not isinstance(answer, ActionChunk):
         raise AssertionError(f"no chunk after {outcome.sent} mutants: {answer}")

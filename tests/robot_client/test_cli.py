@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
+
+from tests.waiting import PATIENCE_S
 
 STOPPED = (
     "import os, signal; from robot_client import cli; cli._run = lambda: os.kill(os.getpid(), signal.{0}); cli.main()"
@@ -17,7 +18,7 @@ from robot_client import cli
 from robot_client.run_over import RunOver
 
 def run():
-    threading.Thread(target=time.sleep, args=(60.0,)).start()
+    threading.Thread(target=time.sleep, args=(600.0,)).start()
     print("arms:   HOLD")
     raise RunOver(1)
 
@@ -29,7 +30,7 @@ cli.main()
 def started(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        capture_output=True, text=True, timeout=30.0, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
 
 
@@ -54,8 +55,8 @@ def test_a_command_that_was_stopped_before_it_did_anything_does_not_say_that_it_
 
 
 def test_a_run_that_said_its_last_word_is_gone_with_its_exit_code() -> None:
-    """On a busy machine Python took 2.5 s more to leave: 10 s from Ctrl-C to the end of the process."""
-    begun_s = time.monotonic()
+    """On a busy machine Python took 2.5 s more to leave: 10 s from Ctrl-C to the end of the process.
+
+    Who waits for the thread of this one waits ten minutes."""
     done = started(OVER)
     assert (done.returncode, done.stdout) == (1, "arms:   HOLD\n")
-    assert time.monotonic() - begun_s < 25.0

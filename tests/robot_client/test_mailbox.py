@@ -161,7 +161,7 @@ def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -
     """
     path = memory_directory() / f"yam-hammer-{time.monotonic_ns()}"
     child = subprocess.Popen([sys.executable, "-c", _HAMMER, str(path)])
-    reader, seen, last, end_s = MailboxReader(path), 0, 0, time.monotonic() + 30
+    reader, seen, last, end_s = MailboxReader(path), 0, 0, time.monotonic() + 90
     try:
         while seen < 500 and time.monotonic() < end_s:
             letter = reader.newest()
@@ -174,7 +174,7 @@ def test_two_processes_hammering_one_mailbox_never_see_a_torn_or_older_value() -
             seen, last = seen + 1, letter.sequence
     finally:
         child.kill()
-        child.wait(10)
+        child.wait(60)
         path.unlink(missing_ok=True)
     assert child.returncode == -9, "the writer ended by itself"
     assert seen == 500

@@ -17,6 +17,7 @@ from policy_server.server.background import ANY_PORT, background_server
 from policy_server.server.keys import make_keys
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
 from policy_server.server.settings import ServeSettings
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
 HERE, THERE = "a" * 64, "b" * 64
@@ -28,8 +29,8 @@ def test_a_server_with_keys_is_described_and_imagines_for_whoever_has_them(tmp_p
     keys = tmp_path / "keys" / "client_robot"
     settings = ServeSettings(bind=ANY_PORT, keys=tmp_path / "keys")
     with background_server(lambda: ScriptedPolicy(Script(info=scripted_info(8, 12))), settings) as server:
-        assert any("scripted" in line for line in info(None, server.endpoint, False, 5.0, keys))
-        said = imagine(None, server.endpoint, Wish("", 1, {}, 0), tmp_path / "strip.png", 5.0, keys)
+        assert any("scripted" in line for line in info(None, server.endpoint, False, PATIENCE_S, keys))
+        said = imagine(None, server.endpoint, Wish("", 1, {}, 0), tmp_path / "strip.png", PATIENCE_S, keys)
         assert "frames" in said
         with pytest.raises(LinkTimeoutError, match="--keys"):
             info(None, server.endpoint, False, 0.5)
@@ -51,7 +52,7 @@ def test_a_reader_that_leaves_early_is_no_traceback(command: list[str]) -> None:
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()
-    assert process.wait(30.0) == 1
+    assert process.wait(PATIENCE_S) == 1
     assert said == ""
 
 

@@ -26,6 +26,7 @@ from policy_server.server.settings import ServeSettings
 from policy_server.server.visitor import Visitor, visit
 from policy_server.warm_up import neutral_observation
 from tests.policy_server.compiled.fake_compiler import FakeCompiler
+from tests.waiting import PATIENCE_S
 
 BUNDLE = Path(__file__).resolve().parents[3] / "bundles" / "trained-foresight"
 HERE = Machine("tensorrt_rtx", "1.7.1", "sm120", "a stub", "13.0")
@@ -52,7 +53,7 @@ def load(tmp_path: Path, faults: Faults) -> Callable[[], Policy]:
 
 def ask(guest: Visitor, sequence: int) -> Message:
     asked = neutral_observation(load_bundle(BUNDLE).manifest)
-    return guest.ask(replace(asked, session=guest.session, sequence=sequence), 10.0)
+    return guest.ask(replace(asked, session=guest.session, sequence=sequence), PATIENCE_S)
 
 
 @pytest.mark.parametrize("kind", ["out_of_memory", "raise", "nan"])
@@ -60,12 +61,12 @@ def ask(guest: Visitor, sequence: int) -> Message:
 def test_a_failing_card_is_a_typed_error_and_the_server_recovers(
     kind: FaultKind, graph: str, load: Callable[[], Policy], faults: Faults
 ) -> None:
-    with background_server(load) as server, visit(server.endpoint, 20.0) as guest:
+    with background_server(load) as server, visit(server.endpoint, PATIENCE_S) as guest:
         assert isinstance(ask(guest, 1), ActionChunk)
         faults.active[graph] = kind
         refusal = ask(guest, 2)
         assert isinstance(refusal, ErrorReply) and refusal.code == "engine"
-        pong = guest.ask(Ping(guest.session, 1), 5.0)
+        pong = guest.ask(Ping(guest.session, 1), PATIENCE_S)
         assert isinstance(pong, Pong) and pong.state == "FAULT"
         faults.active.clear()
         assert isinstance(ask(guest, 3), ActionChunk)
@@ -74,16 +75,16 @@ def test_a_failing_card_is_a_typed_error_and_the_server_recovers(
 
 def test_a_card_that_hangs_ends_the_server_after_telling_its_client(load: Callable[[], Policy], faults: Faults) -> None:
     settings = ServeSettings(bind=ANY_PORT, hang_s=0.5)
-    with background_server(load, settings) as server, visit(server.endpoint, 20.0) as guest:
+    with background_server(load, settings) as server, visit(server.endpoint, PATIENCE_S) as guest:
         faults.active["video_tap"] = "hang"
         refusal = ask(guest, 1)
         assert isinstance(refusal, ErrorReply) and refusal.code == "engine"
-        assert server.wait(5.0) and isinstance(server.failure, EngineError)
+        assert server.wait(PATIENCE_S) and isinstance(server.failure, EngineError)
         faults.released.set()
 
 
 def test_a_card_that_fails_while_warming_up_never_gets_ready(load: Callable[[], Policy], faults: Faults) -> None:
     faults.active["context"] = "out_of_memory"
     with background_server(load) as server:
-        assert server.wait(20.0)
+        assert server.wait(PATIENCE_S)
         assert isinstance(server.failure, EngineError) and "out of memory" in str(server.failure)

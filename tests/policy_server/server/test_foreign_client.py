@@ -11,6 +11,7 @@ import zmq
 from contract.handshake import contract_hash
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
+from tests.waiting import PATIENCE_S
 
 
 class ForeignClient:
@@ -30,7 +31,7 @@ class ForeignClient:
         table = [[name, dtype, shape] for name, (dtype, shape, _) in (arrays or {}).items()]
         header = {"protocol": 1, "kind": kind, "id": self._last_id, "body": body, "arrays": table}
         self._socket.send_multipart([msgpack.packb(header), *(data for _, _, data in (arrays or {}).values())])
-        assert self._socket.poll(5000)
+        assert self._socket.poll(PATIENCE_S * 1e3)
         head, *frames = self._socket.recv_multipart()
         reply = msgpack.unpackb(head)
         assert set(reply) == {"protocol", "kind", "id", "body", "arrays"} and reply["id"] == self._last_id

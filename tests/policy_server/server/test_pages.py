@@ -19,6 +19,7 @@ from policy_server.server.service import open_server
 from policy_server.server.settings import ServeSettings
 from policy_server.server.visitor import visit
 from tests.contract.messages_of_all_kinds import observation
+from tests.waiting import PATIENCE_S
 
 SETTINGS = ServeSettings(bind=ANY_PORT, metrics="127.0.0.1:0")
 
@@ -30,7 +31,7 @@ def policy() -> ScriptedPolicy:
 def page(server: BackgroundServer, path: str) -> bytes:
     pages = server.server.pages
     assert pages is not None
-    with urllib.request.urlopen(f"http://{pages.address}{path}", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://{pages.address}{path}", timeout=PATIENCE_S) as answer:
         return bytes(answer.read())
 
 
@@ -44,10 +45,10 @@ def sample(text: bytes, name: str, **labels: str) -> float:
 
 
 def test_metrics_count_replans_refusals_and_sessions() -> None:
-    with background_server(policy, SETTINGS) as server, visit(server.endpoint, 5.0) as guest:
+    with background_server(policy, SETTINGS) as server, visit(server.endpoint, PATIENCE_S) as guest:
         for sequence in range(3):
-            guest.ask(observation(sequence=sequence, session=guest.session), 5.0)
-        guest.ask(observation(session=guest.session, instruction="fly to the moon"), 5.0)
+            guest.ask(observation(sequence=sequence, session=guest.session), PATIENCE_S)
+        guest.ask(observation(session=guest.session, instruction="fly to the moon"), PATIENCE_S)
         text = page(server, "/metrics")
     assert sample(text, "yam_policy_replans_total") == 3
     assert sample(text, "yam_policy_refused_total") == 1
@@ -58,8 +59,8 @@ def test_metrics_count_replans_refusals_and_sessions() -> None:
 
 
 def test_status_says_what_really_runs_and_how_long_its_stages_take() -> None:
-    with background_server(policy, SETTINGS) as server, visit(server.endpoint, 5.0) as guest:
-        answer = guest.ask(observation(session=guest.session), 5.0)
+    with background_server(policy, SETTINGS) as server, visit(server.endpoint, PATIENCE_S) as guest:
+        answer = guest.ask(observation(session=guest.session), PATIENCE_S)
         assert isinstance(answer, ActionChunk)
         status = json.loads(page(server, "/status"))
     assert status["state"] == "READY"
@@ -86,7 +87,7 @@ def test_a_peer_that_connects_and_says_nothing_keeps_nobody_else_out() -> None:
         pages = server.server.pages
         assert pages is not None
         host, port = pages.address.split(":")
-        with socket.create_connection((host, int(port)), timeout=5):
+        with socket.create_connection((host, int(port)), timeout=PATIENCE_S):
             assert b"yam_policy_state" in page(server, "/metrics")
 
 
@@ -99,8 +100,8 @@ def test_an_address_open_to_others_or_none_at_all_is_refused(address: str, says:
 
 
 def test_the_history_forgets_what_is_old() -> None:
-    with background_server(policy) as server, visit(server.endpoint, 5.0) as guest:
-        chunk = guest.ask(observation(session=guest.session), 5.0)
+    with background_server(policy) as server, visit(server.endpoint, PATIENCE_S) as guest:
+        chunk = guest.ask(observation(session=guest.session), PATIENCE_S)
     assert isinstance(chunk, ActionChunk)
     history = History(kept=4)
     for _ in range(100):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +16,10 @@ from robot_client.emulator.arm import EmulatedArm
 from robot_client.emulator.bus import Wire
 from robot_client.emulator.clock import ScheduledClock
 from robot_client.emulator.network import Network, redirected
+from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 RAISED = np.array([0.4, 1.0, 1.0, 0.0, 0.0, 0.0, 0.5])
-
-
-def until(condition: Callable[[], bool], seconds: float = 8.0) -> bool:
-    """Whether it came true in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.01)
-    return condition()
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class FakeServer:
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(3)
+        self._thread.join(30)
         self._context.destroy(0)
 
     def _main(self) -> None:

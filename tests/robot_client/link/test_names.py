@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -16,13 +15,17 @@ from contract.bodies import Message
 from contract.codec import encode
 from contract.messages import ErrorReply, Hello, Probe, ProbeAnswer, Welcome
 from contract.types import ActionChunk
+from policy_server.server import doorman
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
 from robot_client.link.proxy import tcp_proxy
 from tests.contract.messages_of_all_kinds import observation, server_info
+from tests.gate import Gate
 from tests.robot_client.link.fake_server import Send, fake_server
 from tests.robot_client.link.links import link_to, poll_until
+from tests.waiting import PATIENCE_S, until
 
+LONG_PROBE_NS = 40_000_000_000
 CLIENT = """
 import sys
 from tests.contract.messages_of_all_kinds import observation
@@ -44,18 +47,18 @@ def scripted(**script: Any) -> ScriptedPolicy:
 def test_a_killed_or_frozen_client_is_replaced_and_its_answer_never_reaches_the_next_one(
     signum: signal.Signals,
 ) -> None:
-    """B03 (a): killed while the server is inside an inference, restarted with the same name 100 ms later."""
-    with background_server(lambda: scripted(latency_s=0.7)) as server:
+    """B03 (a): killed while the server is inside an inference, restarted with the same name."""
+    gate = Gate()
+    policy = lambda: ScriptedPolicy(Script(info=scripted_info(4, 6), latency_s=1.0), gate)  # noqa: E731
+    with background_server(policy) as server:
         child = subprocess.Popen((sys.executable, "-c", CLIENT, server.endpoint), stdout=subprocess.PIPE, text=True)
         try:
             assert child.stdout is not None and child.stdout.readline() == "asked\n"
-            time.sleep(0.05)
+            assert gate.entered()
             child.send_signal(signum)
-            time.sleep(0.1)
             with link_to(server.endpoint) as link:
-                begin_s = time.monotonic()
                 link.connect()
-                assert time.monotonic() - begin_s < 1.0
+                gate.open()
                 request_id = link.submit(observation(sequence=2))
                 answers = poll_until(link, lambda answers: bool(answers))
                 assert [answer.asked.request_id for answer in answers] == [request_id]
@@ -64,10 +67,16 @@ def test_a_killed_or_frozen_client_is_replaced_and_its_answer_never_reaches_the_
             assert server.server.counters.orphaned == 1
         finally:
             child.kill()
-            child.communicate(timeout=5)
+            child.communicate(timeout=PATIENCE_S)
 
 
-def test_a_second_live_client_is_refused_within_a_second_and_the_first_loses_no_chunk() -> None:
+@pytest.fixture
+def long_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A holder that stands still with the machine for more than 300 ms is no dead one."""
+    monkeypatch.setattr(doorman, "PROBE_NS", LONG_PROBE_NS)
+
+
+def test_a_second_live_client_is_refused_and_the_first_loses_no_chunk(long_probe: None) -> None:
     """B03 (b)."""
     with background_server(lambda: scripted(latency_s=0.02)) as server, link_to(server.endpoint) as first:
         first.connect()
@@ -84,26 +93,27 @@ def test_a_second_live_client_is_refused_within_a_second_and_the_first_loses_no_
         driver.start()
         try:
             with link_to(server.endpoint) as second:
-                begin_s = time.monotonic()
                 with pytest.raises(e.SessionError, match=r"session name robot.*which answers") as caught:
                     second.connect()
-                assert time.monotonic() - begin_s < 1.0
                 assert "choose another session name" in str(caught.value)
                 assert second.state == "REFUSED"
         finally:
-            time.sleep(0.1)
+            assert until(lambda: len(got) > 3)
             stop.set()
-            driver.join(5)
-        assert got == list(range(1, len(got) + 1)) and len(got) > 3
+            driver.join(PATIENCE_S)
+        assert got == list(range(1, len(got) + 1))
         assert (first.state, first.counters.probes, first.counters.failed) == ("READY", 1, 0)
 
 
-def test_a_client_behind_a_dead_network_loses_its_name_and_is_told_so_when_it_returns() -> None:
+def test_a_client_behind_a_dead_network_loses_its_name_and_is_told_so_when_it_returns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with background_server(scripted) as server, tcp_proxy(server.endpoint) as proxy, link_to(proxy.address) as first:
         first.connect()
         proxy.weather.frozen = True
         with link_to(server.endpoint) as second:
             assert second.connect().model_id == "scripted"
+            monkeypatch.setattr(doorman, "PROBE_NS", LONG_PROBE_NS)
             stop = threading.Event()
             alive = threading.Thread(target=lambda: [second.poll(0.02) for _ in iter(stop.is_set, True)])
             alive.start()
@@ -113,17 +123,15 @@ def test_a_client_behind_a_dead_network_loses_its_name_and_is_told_so_when_it_re
                 assert isinstance(first.refusal, e.SessionError)
             finally:
                 stop.set()
-                alive.join(5)
+                alive.join(PATIENCE_S)
             assert isinstance(second.wait_for(second.submit(observation())), ActionChunk)
 
 
-def test_a_client_that_closed_leaves_its_name_at_once() -> None:
+def test_a_client_that_closed_leaves_its_name_at_once(long_probe: None) -> None:
     with background_server(scripted) as server:
         for _ in range(3):
             with link_to(server.endpoint) as link:
-                begin_s = time.monotonic()
-                link.connect()
-                assert time.monotonic() - begin_s < 0.25  # no probe of 300 ms
+                link.connect(LONG_PROBE_NS / 2e6)  # no probe
 
 
 def test_two_names_share_one_server() -> None:

@@ -177,12 +177,12 @@ def test_poll_returns_as_soon_as_another_descriptor_is_readable() -> None:
             link.connect()
             os.write(write_end, b"x")
             begin_s = time.monotonic()
-            link.poll(5.0, (read_end,))
-            assert time.monotonic() - begin_s < 1.0
+            link.poll(100.0, (read_end,))
+            assert time.monotonic() - begin_s < 30.0
         with link_to("tcp://127.0.0.1:9") as link:
             begin_s = time.monotonic()
-            link.poll(5.0, (read_end,))
-            assert time.monotonic() - begin_s < 1.0
+            link.poll(100.0, (read_end,))
+            assert time.monotonic() - begin_s < 30.0
     finally:
         os.close(read_end)
         os.close(write_end)
