@@ -35,6 +35,7 @@ LONGEST_S: Final = 30.0
 """Of one motion; one that safety does not let arrive is given up then."""
 SETTLE_S: Final = 0.4
 _FRAME_S: Final = 2.0
+_TAKE_UP_S: Final = 0.2
 _BLOCKED: Final = "watchdog_blocked"
 _BLOCKED_MS: Final = 1000.0
 
@@ -60,17 +61,28 @@ class Cell:
         self.hz = loop_hz or station.timing.loop_hz
         self._limits = limits_of(station.safety, 1.0 / self.hz)
         self._chosen = _Chosen()
-        self._pilot = Pilot({"home": self._chosen, "park": self._chosen}, parks_itself=False, limits=self._limits)
         self._ticks: list[TickRecord] = []
         # A person sits at this terminal, but answers prompts rather than sending signs of life. A pose that safety does
         # not let the arms into is nothing but the next pose's turn, so it is given up soon.
         patience = {"operator_ms": None, "blocked_ms": min(station.watchdogs.blocked_ms, _BLOCKED_MS)}
         self._watchdogs = Watchdogs(station.watchdogs.model_copy(update=patience))
-        age_ns = int(station.timing.joints_max_age_ms * 1e6)
-        self._loop = Loop(
-            clock, rig, self._pilot, self._limits, age_ns, lambda moment: None, self._ticks.append, self._watchdogs
-        )
         self._pacer = Pacer(clock, int(NS_PER_S / self.hz))
+        self._begin()
+
+    def _begin(self) -> None:
+        """A loop that has commanded nothing yet."""
+        self._pilot = Pilot({"home": self._chosen, "park": self._chosen}, parks_itself=False, limits=self._limits)
+        age_ns = int(self.station.timing.joints_max_age_ms * 1e6)
+        self._loop = Loop(
+            self._clock, self.rig, self._pilot, self._limits, age_ns, lambda moment: None, self._ticks.append,
+            self._watchdogs,
+        )  # fmt: skip
+
+    def let_be(self) -> None:
+        """Give the arms up; who holds them goes on. Another command may bring them elsewhere meanwhile, and the next
+        motion begins where they are then."""
+        self.rig.close()
+        self._begin()
 
     def joints(self) -> JointReading:
         """Both arms, as measured."""
@@ -115,8 +127,8 @@ class Cell:
         watch: Callable[[TickRecord], None] | None,
         may_be_blocked: bool = False,
     ) -> list[TickRecord]:
-        self._enable()
-        blocked = self._watchdogs.counts["watchdog_blocked"]
+        self._take_up()
+        blocked = self._watchdogs.counts[_BLOCKED]
         self._ticks.clear()
         self._chosen.source = source
         self._pilot.person(PersonEvent("home"))
@@ -128,20 +140,27 @@ class Cell:
                 break
         else:
             self._pilot.person(PersonEvent("hold"))
-        if not may_be_blocked or self._watchdogs.counts["watchdog_blocked"] == blocked:
+        if not may_be_blocked or self._watchdogs.counts[_BLOCKED] == blocked:
             self._require_no_trouble(source.name)
         return list(self._ticks)
 
+    def _take_up(self) -> None:
+        """Torque on. Between two motions nothing is told, while a picture is searched or a person answers, and the
+        holders of real arms hold them on their own: told is taken up from there before a motion begins."""
+        if self._pilot.state.mode is Mode.OFF:
+            self._enable()
+        for _ in range(round(_TAKE_UP_S * self.hz)):
+            self._tick()
+            if self._ticks[-1].told is not None:
+                break
+
     def _enable(self) -> None:
-        if self._pilot.state.mode is not Mode.OFF:
-            return
         self._pacer.start()
         for _ in range(round(self.hz)):
             self._tick()
             if self._loop.fresh:
                 break
         self._pilot.person(PersonEvent("enable"))
-        self._tick()
 
     def _require_no_trouble(self, name: str) -> None:
         state = self._pilot.state

@@ -24,6 +24,10 @@ _SPREAD_RAD = (0.15, 0.12, 0.12, 0.25, 0.35, 0.5)
 """On real arms, where nobody knows what stands around the board but the station file."""
 
 _END_S = 5.0
+_HOW = (
+    "The arms are held and nobody drives them: use yam-robot teleop in another terminal and end it, or, where they lie "
+    "at the park pose, yam-robot arms relax and your hands."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,8 @@ def _real(name: str, board: Board) -> Iterator[Session]:
         cell = Cell(rig, clock, loaded)
 
         def prepare(plan: Plan) -> Plan:
-            told(_prompt(plan))
+            cell.let_be()
+            told(f"{_prompt(plan)} {_HOW}")
             return Plan(plan.role, plan.arm, cell.joints().positions.copy(), plan.spread_rad, plan.views, plan.seed)
 
         def plan(role: str, arm: Arm, views: int) -> Plan:

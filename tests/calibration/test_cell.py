@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from calibration.cell import Cell
 from calibration.course import Wiggle
@@ -11,7 +12,7 @@ from contract.errors import RigError
 from contract.layout import index
 from contract.station import load_station
 from robot_client.clock import NS_PER_S, FakeClock
-from robot_client.rigs.base import JointReading
+from robot_client.rigs.base import HeldError, JointReading
 from robot_client.rigs.ideal import IdealRig
 
 STATION = load_station("twin")
@@ -41,6 +42,51 @@ class Stuck(IdealRig):
     def joints(self) -> JointReading:
         reading = super().joints()
         return JointReading(HOME.copy(), np.zeros(14), reading.stamp_ns)
+
+
+class Held(IdealRig):
+    """Arms with holders: who is silent for 0.1 s finds them held, once."""
+
+    def __init__(self, clock: FakeClock, start: NDArray[np.float64]) -> None:
+        super().__init__(clock, start)
+        self.moment, self.heard_ns, self.closed = clock, 0, 0
+
+    def command(self, target: NDArray[np.float64]) -> None:
+        late = self.heard_ns and self.moment.now_ns() - self.heard_ns > NS_PER_S // 10
+        self.heard_ns = self.moment.now_ns()
+        if late:
+            raise HeldError("the client is late; held where it was sent")
+        super().command(target)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_after_a_pause_in_which_holders_held_the_arms_the_next_motion_begins_there() -> None:
+    """On real arms every motion after a prompt, or after a search for the board in many pictures, ended at once with
+    "HOLD: client 25329 is 204 ms late; held where it was sent", and the calibration with it."""
+    cell, clock = made(Held)
+    away = HOME.copy()
+    away[0] -= 0.1
+    for pose in (HOME, away, HOME):
+        assert cell.go(pose)
+        clock.advance(3 * NS_PER_S)
+
+
+def test_a_person_may_bring_arms_that_are_let_be_and_the_next_motion_begins_where_they_are_then() -> None:
+    """They were asked to bring an arm that the calibration held and let no other program have."""
+    cell, clock = made(Held)
+    assert isinstance(cell.rig, Held) and cell.go(HOME)
+    cell.let_be()
+    assert cell.rig.closed == 1
+    brought = HOME.copy()
+    brought[index("left_joint1")] += 0.4
+    clock.advance(30 * NS_PER_S)
+    IdealRig.command(cell.rig, brought)
+    clock.advance(30 * NS_PER_S)
+    assert cell.go(HOME)
+    told = np.array([tick.told for tick in cell._ticks])
+    assert np.abs(told[0] - brought).max() < 0.01 and np.abs(np.diff(told, axis=0)).max() < 0.02
 
 
 def test_an_arm_that_does_not_follow_ends_the_motion_with_the_watchdogs_words() -> None:
