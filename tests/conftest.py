@@ -1,7 +1,7 @@
 """OpenGL is chosen once, before any test module imports MuJoCo (i2rt does, so a test of the arms can be first).
 
 Tests of processes that keep real time are marked `realtime` by where they stand: `make test` runs them one at a time,
-after the others have shared the processors.
+after the others have shared the processors, and again when the machine did not give them their time (`tests/again.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ import pytest
 from hypothesis import settings
 
 from robot_client.twin import gl
+from tests.again import pytest_runtest_protocol, pytest_terminal_summary, pytest_unconfigure
+
+__all__ = ["pytest_runtest_protocol", "pytest_terminal_summary", "pytest_unconfigure"]
 
 gl.choose()
 # An example that takes long on a busy machine is no fault of the code.
@@ -27,12 +30,14 @@ REALTIME: Final = (
     "robot_client/cameras/test_real_line",
     "robot_client/demo",
     "robot_client/episodes/test_line",
+    "robot_client/episodes/test_recorder_process",
     "robot_client/episodes/test_rig_replay",
     "robot_client/faults",
     "robot_client/holder",
     "robot_client/inject",
     "robot_client/latency",
     "robot_client/link/test_slow_consumer",
+    "robot_client/payload",
     "robot_client/soak",
     "robot_client/teleop",
     "robot_client/test_policy_run",
@@ -46,6 +51,8 @@ REALTIME: Final = (
 """Folders and files of tests whose processes need a processor when they ask for it."""
 
 
+REALTIME_S: Final = 600.0
+"""Against one that hangs, all its tries together."""
 CASE: Final = re.compile(r"\bB\d\d\b")
 
 
@@ -63,6 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.extra_keyword_matches.update(cases_of(item))
         if place.startswith(REALTIME):
             item.add_marker(pytest.mark.realtime)
+            item.add_marker(pytest.mark.timeout(REALTIME_S))
 
 
 if TYPE_CHECKING:

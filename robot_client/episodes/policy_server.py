@@ -10,11 +10,14 @@ from typing import Final
 from contract.server_info import ServerInfo
 from contract.types import Observation
 from robot_client.demo.children import start_child
+from robot_client.link.budgets import Budgets
 from robot_client.link.policy_link import PolicyLink
 
 SESSION: Final = "replay"
 _START_S: Final = 60.0
 _END_S: Final = 2.0
+_SILENT_MS: Final = 60_000.0
+"""Nothing moves meanwhile: a server that has no processor for a while is waited for."""
 
 
 @contextmanager
@@ -35,7 +38,7 @@ def serving(server: str, bundle: Path | None, threads: int, logs: Path) -> Itera
 @contextmanager
 def linked(address: str, roles: frozenset[str], keys: Path | None = None) -> Iterator[tuple[PolicyLink, ServerInfo]]:
     """A session that is READY, and what the server says of itself. Raises what keeps it from being so."""
-    link = PolicyLink(address, SESSION, roles, keys=keys)
+    link = PolicyLink(address, SESSION, roles, Budgets(silent_ms=_SILENT_MS), keys)
     try:
         yield link, link.connect(budget_ms=10_000.0)
     finally:

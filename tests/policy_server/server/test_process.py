@@ -26,7 +26,7 @@ from tests.waiting import PATIENCE_S, until
 SCRIPTED = (sys.executable, "-m", "policy_server.server.scripted_server", "--height", "4", "--width", "6")
 CLI = (sys.executable, "-c", "from policy_server.cli import main; main()")
 AT_ONCE_S = 20.0
-"""B33 wants two seconds, and a quiet machine takes one; a busy one may stand still for a while. Who waits for the engine
+"""B33 wants two seconds, and a quiet machine takes one; a busy one may stand still a while. Who waits for the engine
 calls of these tests waits for minutes."""
 BUNDLE = Path(__file__).parents[3] / "bundles" / "trained-foresight"
 

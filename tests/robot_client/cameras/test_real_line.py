@@ -88,7 +88,6 @@ def film(path: Path) -> Path:
     return path
 
 
-@pytest.mark.timeout(300)
 def test_emulated_arms_with_made_up_cameras_reach_policy_and_move(tmp_path: Path, station: Path, server: Child) -> None:
     """B19: role, device, size and age of every camera are said at the start; images come from camera processes."""
     address = server.wait_for_line("READY ", 20.0).split()[1]

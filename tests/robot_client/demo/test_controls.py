@@ -10,8 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from robot_client.demo.controls import Controls
 from robot_client.terminal_keys import TerminalKeys
 
@@ -101,7 +99,6 @@ def test_where_there_is_no_terminal_there_are_no_keys() -> None:
     os.close(writing)
 
 
-@pytest.mark.timeout(300)
 def test_a_person_takes_over_jogs_holds_resumes_and_ends_from_a_terminal(tmp_path: Path) -> None:
     """The whole thing on the ideal rig: keys typed into a real terminal, modes read off the screen."""
     ours, theirs = pty.openpty()

@@ -59,7 +59,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, int]:
     return out, said, process.returncode
 
 
-@pytest.mark.timeout(150)
 def test_the_twin_moves_on_rows_of_chunks_that_came_over_the_wire(finished: tuple[Path, str, int]) -> None:
     out, said, code = finished
     assert code == 0, said
@@ -89,7 +88,6 @@ def test_the_end_says_where_the_arms_are(finished: tuple[Path, str, int]) -> Non
     assert "park reached" in finished[1]
 
 
-@pytest.mark.timeout(90)
 @pytest.mark.parametrize("after_s", [0.01, 0.5, 1.4, 3.0, 5.0, 8.0])
 def test_ctrl_c_at_any_moment_ends_cleanly_and_soon(tmp_path: Path, after_s: float) -> None:
     """While libraries load, while processes start, in HANDOFF, in POLICY.
@@ -114,7 +112,6 @@ def test_ctrl_c_at_any_moment_ends_cleanly_and_soon(tmp_path: Path, after_s: flo
     assert not processes_of(tmp_path)
 
 
-@pytest.mark.timeout(60)
 def test_ctrl_c_ends_soon_although_no_process_of_the_run_reacts_any_more(tmp_path: Path) -> None:
     """Every process was waited for by itself, so that the waits added up to more than the 8 s that are promised."""
     process = demo(tmp_path, "--seconds", "60", "--record", str(tmp_path / "episodes"))
@@ -139,7 +136,6 @@ def test_ctrl_c_ends_soon_although_no_process_of_the_run_reacts_any_more(tmp_pat
     assert not processes_of(tmp_path)
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("args", "says"),
     [
@@ -158,7 +154,6 @@ def test_bad_settings_are_refused_in_one_line_before_anything_starts(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.timeout(60)
 def test_a_second_ctrl_c_while_python_leaves_does_not_change_the_exit_code(tmp_path: Path) -> None:
     """Python restores the system's own handling before it is gone: the second of two signals killed a run that had
     ended well, and its exit code said so."""

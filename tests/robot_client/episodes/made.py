@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -187,11 +185,3 @@ def record(directory: Path, ticks: int = 400, replans: int = 3) -> Path:
     made.ticks(ticks)
     assert made.close().complete
     return made.folder
-
-
-def wait_until(condition: Callable[[], bool], what: str, timeout_s: float = 10.0) -> None:
-    """For the disk thread."""
-    until_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < until_s, what
-        time.sleep(0.005)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from contract.station import STATIONS
 from robot_client.demo.command import default_bundle
 from robot_client.episodes.course import course_of
 from robot_client.episodes.decoder import Decoder
@@ -22,6 +20,7 @@ from robot_client.episodes.policy_command import PolicyReplaySettings, run_polic
 from robot_client.episodes.policy_report import Tolerance
 from robot_client.episodes.policy_server import serving
 from robot_client.episodes.reader import BagReader
+from tests.robot_client.patient import patient_station
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the policy needs onnxruntime"),
@@ -35,18 +34,6 @@ RUN_S = 180.0
 machine."""
 
 
-def patient_station(folder: Path) -> Path:
-    """The twin's, with time for a server that a busy machine makes slow: what is tested is what was asked, not when."""
-    text = (STATIONS / "twin.toml").read_text()
-    for name, ms in (("answer_budget_ms", 5000.0), ("grace_ms", 5000.0), ("joints_max_age_ms", 1000.0)):
-        text, found = re.subn(rf"^{name} = [0-9.]+", f"{name} = {ms}", text, flags=re.MULTILINE)
-        assert found == 1
-    path = folder / "patient.toml"
-    path.write_text(text)
-    return path
-
-
-@pytest.mark.timeout(2 * RUN_S)
 def test_what_a_run_asked_is_answered_again_to_the_bit(tmp_path: Path) -> None:
     """Observations, seeds, rows and branches in the file are those that the server got; nothing was lost."""
     with serving("", default_bundle(), 1, tmp_path / "logs") as address:

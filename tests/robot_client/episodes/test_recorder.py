@@ -26,6 +26,7 @@ from robot_client.episodes.observations import from_header, image_of
 from robot_client.episodes.reader import BagReader
 from robot_client.episodes.ros_messages import from_urdf
 from tests.robot_client.episodes import made
+from tests.waiting import PATIENCE_S, until
 
 
 def decoded(folder: Path, topic: str) -> list:
@@ -159,7 +160,7 @@ def test_a_slow_disk_loses_counted_messages_and_nothing_waits(tmp_path: Path, mo
     write = os.write
 
     def hanging(descriptor: int, data: bytes) -> int:
-        assert free.wait(20.0)
+        assert free.wait(PATIENCE_S)
         return write(descriptor, data)
 
     recording = made.Recording(tmp_path, most_bytes=300_000)
@@ -186,10 +187,10 @@ def test_a_disk_that_hangs_at_the_end_is_named_and_the_rest_is_recoverable(
     recording = made.Recording(tmp_path)
     recording.bag._close_s = 0.2
     recording.ticks(200)
-    made.wait_until(lambda: recording.bag.tallies()["/loop/tick"].written >= 100, "the first chunks")
+    assert until(lambda: recording.bag.tallies()["/loop/tick"].written >= 100), "the first chunks"
     free = threading.Event()
     write = os.write
-    monkeypatch.setattr(mcap_file.os, "write", lambda fd, data: write(fd, data) if free.wait(20.0) else 0)
+    monkeypatch.setattr(mcap_file.os, "write", lambda fd, data: write(fd, data) if free.wait(PATIENCE_S) else 0)
     recording.ticks(100)
     status = recording.close()
     free.set()
@@ -203,7 +204,7 @@ def test_a_full_disk_leaves_a_closed_readable_file_and_says_so(tmp_path: Path, m
     """B38: disk full in the middle; what was written is closed with the room kept free, and the recorder goes on."""
     recording = made.Recording(tmp_path)
     recording.ticks(200)
-    made.wait_until(lambda: recording.bag.tallies()["/loop/tick"].written >= 100, "the first chunks")
+    assert until(lambda: recording.bag.tallies()["/loop/tick"].written >= 100), "the first chunks"
     write = os.write
 
     def full(descriptor: int, data: bytes) -> int:
@@ -214,7 +215,7 @@ def test_a_full_disk_leaves_a_closed_readable_file_and_says_so(tmp_path: Path, m
 
     monkeypatch.setattr(mcap_file.os, "write", full)
     recording.ticks(200)
-    made.wait_until(lambda: bool(recording.bag.trouble), "the failure")
+    assert until(lambda: bool(recording.bag.trouble)), "the failure"
     status = recording.close()
     assert not status.complete and "No space left" in status.trouble and status.lost > 0
     found = info_of(recording.folder)

@@ -9,8 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from contract.messages import Welcome
 from robot_client import local_codec
 from robot_client.channel import channel_pair
@@ -24,6 +22,7 @@ from robot_client.process_config import RecorderConfig, write_config
 from robot_client.ticks import batch_of
 from tests.robot_client.episodes import made
 from tests.robot_client.stage import info
+from tests.waiting import PATIENCE_S
 
 
 class Process:
@@ -67,12 +66,11 @@ class Process:
         self.loop.close()
         self.feed.close()
         try:
-            return self.process.wait(10.0)
+            return self.process.wait(PATIENCE_S)
         finally:
             self.process.kill()
 
 
-@pytest.mark.timeout(60)
 def test_a_run_is_recorded_whole_and_an_interrupt_does_not_cut_it(tmp_path: Path) -> None:
     recorder = Process(tmp_path)
     recorder.feed.send(Welcome(info()))
@@ -90,7 +88,6 @@ def test_a_run_is_recorded_whole_and_an_interrupt_does_not_cut_it(tmp_path: Path
     assert "policy" in _notes(recorder.folder)
 
 
-@pytest.mark.timeout(60)
 def test_kill_9_costs_at_most_a_second_and_the_next_start_takes_the_next_number(tmp_path: Path) -> None:
     """B37, B38: no footer, no metadata.yaml; all but the newest chunk is saved, and nothing is written over."""
     recorder = Process(tmp_path)

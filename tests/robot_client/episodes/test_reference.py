@@ -46,7 +46,6 @@ def test_the_kept_episode_reached_policy_and_moved() -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the shipped policy needs onnxruntime")
-@pytest.mark.timeout(90)
 def test_the_shipped_policy_answers_as_accepted(tmp_path: Path) -> None:
     weights, _ = read_references(ANSWERS)
     out = tmp_path / "policy.json"

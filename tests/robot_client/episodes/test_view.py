@@ -26,6 +26,7 @@ from robot_client.episodes.view.follow import SILENT_NS, GrowingBag, follow
 from robot_client.episodes.view.screen import Screen
 from tests.robot_client.episodes import foreign, made
 from tests.robot_client.episodes.test_topics import full_recording
+from tests.waiting import until
 
 
 def read_back(file: Path) -> tuple[Counter[str], dict[str, list[Any]]]:
@@ -90,10 +91,10 @@ def test_a_growing_bag_is_followed_to_its_end(tmp_path: Path) -> None:
 
     for _ in range(5):
         recording.ticks(100)
-        made.wait_until(lambda: look() > 0, "nothing new within the patience")
+        assert until(lambda: look() > 0), "nothing new within the patience"
         assert not growing.over
     assert recording.close().complete
-    made.wait_until(lambda: look() >= 0 and growing.over, "the end was not seen")
+    assert until(lambda: look() >= 0 and growing.over), "the end was not seen"
     whole = [(m.topic, m.sequence, m.data) for m in BagReader(recording.folder)._in_file_order(None)]
     assert seen == whole and len(seen) > 2000
 

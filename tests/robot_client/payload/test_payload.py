@@ -19,7 +19,6 @@ needs_server = pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is Non
 
 
 @needs_server
-@pytest.mark.timeout(90)
 def test_near_and_far_are_measured_with_the_policy_in_them() -> None:
     near, far = rows_of(SMALL, None)
     assert near["ours_ms"]["count"] == far["ours_ms"]["count"] == 10
@@ -75,7 +74,6 @@ def test_a_process_that_ends_is_named_with_its_last_words() -> None:
 
 
 @needs_server
-@pytest.mark.timeout(90)
 @pytest.mark.skipif(not (openpi_env.FOLDER / "bin/python").is_file(), reason="made by yam-robot bench payload")
 def test_both_sides_answer_the_same_payload_in_one_run() -> None:
     python, versions = openpi_env.interpreter()

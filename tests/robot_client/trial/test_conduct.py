@@ -24,7 +24,9 @@ from robot_client.trial.opened import mark_opened
 from robot_client.trial.outcome import EPISODES, outcomes_in
 from robot_client.trial.plan import Trial, new_trial, write_trial
 from robot_client.trial.report import report_of
+from tests.robot_client.patient import patient_station
 from tests.robot_client.trial.folder import identity, question, trial_in
+from tests.waiting import PATIENCE_S
 
 
 @dataclass
@@ -174,7 +176,7 @@ def server(tmp_path: Path) -> Iterator[str]:
         pytest.skip("the server's side is not installed")
     args = ["policy_server.server.scripted_server", "--height", "32", "--width", "32", "--rows", "holding"]
     child = start_child("scripted", [*args, "--stop-with-stdin"], tmp_path, eof=True)
-    yield child.wait_for_line("READY ", 30.0).split()[1]
+    yield child.wait_for_line("READY ", PATIENCE_S).split()[1]
     child.end(2.0)
 
 
@@ -188,12 +190,12 @@ class Operator:
         return "yn"[len(list(self._folder.glob(f"{EPISODES}/*/outcome.json")))]
 
 
-@pytest.mark.timeout(110)
 def test_a_trial_on_real_processes_is_recorded_judged_by_keys_and_reported(server: str, tmp_path: Path) -> None:
     """Loop, planner, recorder and server as in a run on arms; the ideal rig and a scripted policy."""
     folder = tmp_path / "trial"
-    asked = question(rig="ideal", rounds=1, instruction="go", seconds=2.0)
-    trial = new_trial(asked, identity_of(server, "twin", None))
+    station = str(patient_station(tmp_path))
+    asked = question(rig="ideal", rounds=1, instruction="go", seconds=2.0, station=station)
+    trial = new_trial(asked, identity_of(server, station, None))
     write_trial(folder, trial)
     said: list[str] = []
     with Interrupt() as interrupt:
