@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -33,8 +33,11 @@ from robot_client.demo.settings import RunSettings
 from robot_client.local_messages import LoopStatus
 from tests.robot_client.demo.test_interrupt import _settings
 from tests.robot_client.demo.test_report import replan, ticks
+from tests.waiting import PATIENCE_S
 
-STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(99)"
+)
 
 
 def _stubborn(log: Path) -> Child:
@@ -124,13 +127,41 @@ def test_whatever_ended_a_run_the_state_of_each_arm_is_the_last_that_is_said(
     assert any(str(error) in line for line in lines)
 
 
-def test_children_that_ignore_sigterm_are_ended_together(tmp_path: Path) -> None:
+def test_children_that_ignore_sigterm_are_ended_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They were ended one after the other, a second each."""
+    monkeypatch.setattr(children, "_KILLED_S", PATIENCE_S)
     stubborn = [_stubborn(tmp_path / f"{number}") for number in range(3)]
-    begun_s = time.monotonic()
     assert end_all(stubborn, 0.5) == []
-    assert time.monotonic() - begun_s < 1.2
     assert not any(child.running for child in stubborn)
+
+
+def test_the_time_of_children_that_ignore_sigterm_is_not_added_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a made-up clock: whoever is waited for takes all the time there is, and is gone with SIGKILL."""
+    now_s = [100.0]
+
+    class Patient:
+        pid, returncode, killed = 1, None, False
+
+        def poll(self) -> int | None:
+            return -9 if self.killed else None
+
+        def wait(self, timeout_s: float) -> int:
+            if self.killed:
+                return -9
+            now_s[0] += timeout_s
+            raise subprocess.TimeoutExpired("sleep", timeout_s)
+
+        def send_signal(self, number: int) -> None:
+            """Ignored."""
+
+        def kill(self) -> None:
+            self.killed = True
+
+    monkeypatch.setattr(children, "time", SimpleNamespace(monotonic=lambda: now_s[0]))
+    assert end_all([Child(f"{number}", tmp_path, Patient()) for number in range(3)], 0.5) == []  # type: ignore[arg-type]
+    assert now_s[0] == pytest.approx(100.5)
 
 
 def test_a_child_that_even_sigkill_does_not_end_is_named_and_the_others_are_ended(
@@ -155,7 +186,7 @@ def test_a_child_that_even_sigkill_does_not_end_is_named_and_the_others_are_ende
 
     stuck = Child("stuck", tmp_path / "stuck", InTheKernel())  # type: ignore[arg-type]
     other = _stubborn(tmp_path / "other")
-    monkeypatch.setattr(children, "_KILLED_S", 1.0)
+    monkeypatch.setattr(children, "_KILLED_S", PATIENCE_S)
     assert end_all([stuck, other], 0.1) == [stuck]
     assert not other.running
     assert not stuck.end(0.01)
@@ -185,7 +216,7 @@ def test_charts_are_drawn_while_processes_end_and_cannot_keep_them_from_ending(t
     drawn: list[bool] = []
 
     def end(left_s: object, take: object) -> bool:
-        drawn.append(run.charts is not None and "<svg" in run.charts["ratio_chart"].result(30.0))
+        drawn.append(run.charts is not None and "<svg" in run.charts["ratio_chart"].result(PATIENCE_S))
         return True
 
     run._processes.end = end  # type: ignore[method-assign]
