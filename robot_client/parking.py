@@ -47,7 +47,7 @@ class Parking:
             signal.signal(number, self._stop)
         try:
             return self._park()
-        except RigError as error:
+        except (RigError, OSError) as error:  # shared memory may be full
             self._say(f"yam-robot: {error}")
             return False
         finally:

@@ -131,7 +131,7 @@ class Processes:
         if self.leader is not None:
             self.leader.require_running()
         if self.twin is not None and not self.twin.alive():
-            raise RigError("the twin ended", remedy=f"see {self.run_dir}/twin.log")
+            raise RigError("the twin ended", remedy=f"see {self.logs}/twin.log")
 
     def end(self, left_s: Callable[[float], float], take: Callable[[LocalMessage], None]) -> bool:
         """Ends everything, all at the same time; whether the loop, which holds the arms, had ended by itself.

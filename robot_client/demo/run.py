@@ -178,8 +178,8 @@ class Run:
     def _see_it_end(self) -> None:
         if self._watcher is not None:
             self._watcher.stop()
-        see_loop_end(self._processes, self._deadline, self._log.take)
         try:
+            see_loop_end(self._processes, self._deadline, self._log.take)
             self.charts = asked_charts(self.history, self.drawing)  # while we wait for the processes
         finally:
             self._processes.end(partial(self._deadline.left_s, reserve_s=REPORT_S), take=self._log.take)

@@ -61,7 +61,8 @@ class RigReplay:
             try:
                 self._start(folder, planner_side)
                 self._wait_for_torque(outcome)
-                self._tell("replay")
+                if not self._interrupt.asked:  # what a person stopped before it began must not begin
+                    self._tell("replay")
                 self._watch(outcome)
             finally:
                 self._end(outcome)
@@ -134,6 +135,7 @@ class RigReplay:
         self._deadline.begin()
         self._tell("finish")
         while self._loop is not None and self._loop.running and self._deadline.left_s(reserve_s=_PROCESSES_S) > 0.0:
+            self._tell("alive")  # an operator who is gone would hold the arms on their way to the park pose
             self._take(outcome)
             time.sleep(_POLL_S)
         self._take(outcome)

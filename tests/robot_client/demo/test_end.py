@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -35,9 +36,7 @@ from tests.robot_client.demo.test_interrupt import _settings
 from tests.robot_client.demo.test_report import replan, ticks
 from tests.waiting import PATIENCE_S
 
-STUBBORN = (
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(99)"
-)
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(99)"
 
 
 def _stubborn(log: Path) -> Child:
@@ -223,6 +222,28 @@ def test_charts_are_drawn_while_processes_end_and_cannot_keep_them_from_ending(t
     with suppress(IndexError):
         run._see_it_end()
     assert drawn == [not broken]
+
+
+def test_a_message_that_cannot_be_taken_does_not_keep_the_processes_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Server, planner and loop of a run whose last messages could not be shown were left behind."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    ended = list[bool]()
+    monkeypatch.setattr(run._processes, "messages", lambda: iter([replan(0, ("full",))]))
+    monkeypatch.setattr(run._log, "take", lambda message: [][0])
+    monkeypatch.setattr(run._processes, "end", lambda left_s, take: ended.append(True))
+    with pytest.raises(IndexError):
+        run._see_it_end()
+    assert ended == [True]
+
+
+def test_a_twin_that_ended_is_looked_up_in_a_log_that_outlives_the_run(tmp_path: Path) -> None:
+    """The message named the log in the run's folder, which is gone when a person reads it; a copy is in the logs."""
+    run = Run(_settings(tmp_path), Interrupt(), Console(quiet=True))
+    run._processes.twin = SimpleNamespace(alive=lambda: False)  # type: ignore[assignment]
+    with pytest.raises(RigError, match=re.escape(f"see {run._processes.logs}/twin.log")):
+        run._processes.require_running()
 
 
 def test_an_error_in_a_chart_is_raised_where_it_was_asked_for() -> None:

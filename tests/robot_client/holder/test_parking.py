@@ -110,6 +110,19 @@ def test_after_trouble_the_arms_are_named_last(monkeypatch: pytest.MonkeyPatch) 
     assert said == ["yam-robot: left arm: expected held, got no live holder", "left arm: NOT HELD"]
 
 
+def test_a_full_shared_memory_is_said_in_a_line_and_the_arms_are_named_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B29: it ended in a traceback after the arms' lines."""
+    said = list[str]()
+
+    def full(kind: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(parking, "make_run_folder", full)
+    monkeypatch.setattr(parking, "last_account", lambda station, run_dir: (["left arm: holding"], True))
+    assert not Parking("yam_example", "", False, said.append).run()
+    assert said == ["yam-robot: [Errno 28] No space left on device", "left arm: holding"]
+
+
 def test_an_interrupt_before_the_parking_begins_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """B29's kind: Ctrl-C while the loop was still getting ready was followed by "park", and the arms set off."""
 
