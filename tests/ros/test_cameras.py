@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from yam_vam.images import image_of
 from yam_vam.topics import role_topic
 
 from contract.station import load_station
+from robot_client.cameras.status import CameraStatus
 from robot_client.rigs.mailbox_frames import MailboxFrames
 
 pytestmark = pytest.mark.usefixtures("ros")
@@ -112,3 +114,14 @@ def test_a_wrong_device_text_is_refused_by_name(tmp_path: Path) -> None:
     with spinning(cameras):
         assert cameras.trigger_configure().name == "FAILURE"
         cameras.end()
+
+
+def test_trouble_that_is_over_is_not_told_as_if_it_were_there() -> None:
+    """A camera that saw again was "delivering, 30 Hz camera top sends the same picture again and again"."""
+    status = CameraStatus("top", "v4l2:/dev/a", "", "delivering", 9, 30.0, "device", 0, 1, "camera top: no frame")
+    devices = SimpleNamespace(status=lambda role: status if role == "top" else None)
+    node: Any = SimpleNamespace(
+        watch=SimpleNamespace(troubles={}), _topics=None, _devices=devices, _station=load_station("twin")
+    )
+    well, _, values = CamerasNode._report(node)
+    assert well and values == {"camera top": "delivering, 30 Hz; last trouble: camera top: no frame"}

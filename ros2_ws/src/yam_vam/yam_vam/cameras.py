@@ -122,7 +122,8 @@ class CamerasNode(ManagedNode):
             well = well and not any(self._topics.refused.values())
         for camera in self._station.cameras if self._devices is not None and self._station is not None else ():
             if (status := self._devices.status(camera.role)) is not None:
-                values[f"camera {camera.role}"] = f"{status.state}, {status.rate_hz:g} Hz {status.trouble}".strip()
+                last = f"; last trouble: {status.trouble}" if status.trouble else ""  # it stays when it is over
+                values[f"camera {camera.role}"] = f"{status.state}, {status.rate_hz:g} Hz{last}"
                 well = well and status.state == "delivering"
         return well, "cameras deliver" if well else "cameras have trouble", values
 
