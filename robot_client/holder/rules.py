@@ -19,6 +19,7 @@ MOTOR_TIMEOUT_NS: Final = 400 * NS_PER_MS
 _LEAP_HEARTBEATS: Final = 0.5
 _LEAP_TICKS: Final = 2.0
 """A step is what a joint's speed limit allows in half a heartbeat, but not less than in two periods of a slow loop."""
+_ROUNDING_RAD: Final = 1e-9
 BEYOND_RAD: Final = 0.02
 """Targets may lie this far outside the station's soft limits: rounding, not intent."""
 STILL_RAD_S: Final = 0.2
@@ -51,7 +52,7 @@ class Rules:
             worst = int(outside.argmax())
             return f"joint {worst + 1} is sent to {joints[worst]:.2f} rad, outside the station's limits"
         leap = np.abs(joints - reference[:JOINTS_PER_ARM])
-        if (leap > self.leap_rad).any():
+        if (leap > self.leap_rad + _ROUNDING_RAD).any():
             worst = int((leap - self.leap_rad).argmax())
             return f"joint {worst + 1} is sent {leap[worst]:.2f} rad away in one step"
         return ""

@@ -228,7 +228,11 @@ def test_a_holder_that_stood_still_does_not_jump_to_where_its_client_has_got_mea
 
 def test_the_largest_step_leaves_room_for_the_loop_of_the_station_however_slow() -> None:
     slow = STATION.model_copy(update={"timing": STATION.timing.model_copy(update={"loop_hz": 10.0})})
-    assert np.allclose(rules_of(slow, "left").leap_rad, 0.2 * SPEED_RAD_S)
+    rules = rules_of(slow, "left")
+    assert np.allclose(rules.leap_rad, 0.2 * SPEED_RAD_S)
+    # One order missed at full speed; nearly every such step was refused for rounding.
+    for at in np.linspace(RULES.lower + 0.5, RULES.upper - 0.5, 50):
+        assert rules.fault(np.append(at + 0.1 * SPEED_RAD_S + 0.1 * SPEED_RAD_S, 0.5), np.append(at, 0.5)) == ""
     assert np.allclose(RULES.leap_rad, 0.05 * SPEED_RAD_S)
 
 
