@@ -11,6 +11,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -49,9 +50,13 @@ def make_run_folder(kind: str, root: Path | None = None) -> RunFolder:
     for left in root.glob(f"yam-{kind}-*/{_OWNER}"):
         _remove_if_free(left)
     path = Path(tempfile.mkdtemp(prefix=f"yam-{kind}-", dir=root))
-    lock = os.open(path / _OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    os.write(lock, b"locked by the run while it lives\n")  # one that is empty may be about to be locked
+    with ExitStack() as undo:  # one that is never written to looks for ever as if it were just being made
+        undo.callback(shutil.rmtree, path, ignore_errors=True)
+        lock = os.open(path / _OWNER, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        undo.callback(os.close, lock)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.write(lock, b"locked by the run while it lives\n")  # one that is empty may be about to be locked
+        undo.pop_all()
     return RunFolder(path, lock)
 
 

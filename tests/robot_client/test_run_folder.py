@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from robot_client.run_folder import make_run_folder
 
 _KILLED = """
@@ -20,6 +22,19 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_run_removes_its_own(tmp_path: Path) -> None:
     with make_run_folder("run", tmp_path) as folder:
         (folder / "mailbox").write_bytes(b"x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_for_which_there_is_no_room_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty owner's file is left alone by every later run, as if somebody were just about to lock it."""
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("robot_client.run_folder.os.write", full)
+    with pytest.raises(OSError, match="No space"):
+        make_run_folder("run", tmp_path)
+    monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
 
 
