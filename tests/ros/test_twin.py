@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_the_twin_moves_by_joint_commands_and_shows_it(tmp_path: Path) -> None:
 
         spin.executor.remove_node(twin)  # it stands for an executor that is busy with images
         before = len(seen)
-        spin.until(lambda: len(seen) > before + 20, 20.0, "joints while the node's executor does nothing")
+        spin.until(lambda: len(seen) > before + 20, 60.0, "joints while the node's executor does nothing")
         spin.executor.add_node(twin)
         half = message_of(goal, 0)
         half.name, half.position = half.name[:7], half.position[:7]
@@ -94,7 +95,7 @@ def test_each_measurement_is_published_once_and_none_after_the_stop() -> None:
     beat.going = True
     for stamp_ns in (1, 2, 3):
         reading = JointReading(np.zeros(SIZE), np.zeros(SIZE), stamp_ns)
-        assert arrived.wait(10.0)
+        assert arrived.wait(60.0)
         arrived.clear()
     beat.stop()
     assert not beat.alive()
@@ -111,7 +112,7 @@ def test_before_the_first_measurement_nothing_is_published_and_the_thread_lives(
     beat = JointBeat(read, lambda reading: None, 500.0)
     beat.start()
     beat.going = True
-    assert asked.wait(10.0)
+    assert asked.wait(60.0)
     assert beat.alive()
     beat.stop()
 
@@ -163,3 +164,24 @@ def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: 
         assert loop.newest().stamp_ns == stamp_ns  # type: ignore[union-attr]
         leader.end()
     loop.close()
+
+
+def test_the_folder_of_a_simulation_is_of_a_run_and_goes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After kill -9 of this node its folder stayed in shared memory for good: the next node did not know whose it was."""
+    made: list[Path] = []
+
+    def start(run_dir: Path, arguments: object) -> None:
+        made.append(run_dir)
+        raise RigError("twin process", expected="the first frames")
+
+    monkeypatch.setattr("robot_client.run_folder.memory_directory", lambda: tmp_path)
+    monkeypatch.setattr("yam_vam.twin.start_twin", start)
+    parts = ("_twin", "_rig", "_frames", "_command", "_joints", "_diagnostics", "_timer")
+    node: Any = SimpleNamespace(**dict.fromkeys(parts), _folder=None)
+    with pytest.raises(RigError):
+        TwinNode.up(node, {"station": "twin", "seed": 0, "instruction": "", "joint_hz": 100.0, "run_dir": ""})
+    assert made[0].parent == tmp_path and (made[0] / "owner").read_bytes()
+    TwinNode.down(node)
+    assert list(tmp_path.iterdir()) == []

@@ -6,9 +6,7 @@ cleanup parks and ends it. The simulation itself is `python -m robot_client.twin
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +17,11 @@ from std_srvs.srv import Trigger
 from contract.errors import RigError, StackError
 from contract.station import Station, load_station
 from robot_client.episodes.ros_time import RosTime, ros_time_now
-from robot_client.mailbox import MailboxWriter, memory_directory, open_writer
+from robot_client.mailbox import MailboxWriter, open_writer
 from robot_client.rigs.base import Stop
 from robot_client.rigs.mailbox_frames import MailboxFrames
 from robot_client.rigs.sim import SimRig
+from robot_client.run_folder import RunFolder, make_run_folder
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 from robot_client.twin.topics import COMMAND_BYTES, Command, pack_command, path_of
 from yam_vam.diagnostics import Diagnostics
@@ -50,8 +49,7 @@ class TwinNode(ManagedNode):
 
     def __init__(self, told_to_end: Callable[[], int]) -> None:
         super().__init__("twin", PARAMETERS, told_to_end)
-        self._run_dir: Path | None = None
-        self._kept = False
+        self._folder: RunFolder | None = None
         self._twin: TwinHandle | None = None
         self._rig: SimRig | None = None
         self._frames: FrameTopics | None = None
@@ -66,17 +64,20 @@ class TwinNode(ManagedNode):
     def up(self, values: dict[str, Any]) -> None:
         """Start the simulation and wait for its first frames."""
         station = load_station(values["station"])
-        self._kept = bool(values["run_dir"])
-        self._run_dir = Path(values["run_dir"] or tempfile.mkdtemp(prefix="yam-twin-", dir=memory_directory()))
-        self._run_dir.mkdir(parents=True, exist_ok=True)
+        run_dir = Path(values["run_dir"])
+        if values["run_dir"]:
+            run_dir.mkdir(parents=True, exist_ok=True)
+        else:
+            self._folder = make_run_folder("twin")
+            run_dir = self._folder.path
         sizes = {camera.role: (camera.width, camera.height) for camera in station.cameras}
         rate_hz = max(camera.rate_hz for camera in station.cameras)
         arguments = TwinArguments(values["seed"], values["instruction"], sizes, policy_hz=rate_hz, overview_hz=0.0)
-        self._twin = start_twin(self._run_dir, arguments)
+        self._twin = start_twin(run_dir, arguments)
         self._wait(self._twin)
-        self._rig = SimRig(self._run_dir, ())
-        self._command = open_writer(path_of(self._run_dir, "command"), COMMAND_BYTES)
-        self._open_topics(station, self._run_dir, ros_time_now(), values["joint_hz"])
+        self._rig = SimRig(run_dir, ())
+        self._command = open_writer(path_of(run_dir, "command"), COMMAND_BYTES)
+        self._open_topics(station, run_dir, ros_time_now(), values["joint_hz"])
         self._diagnostics = Diagnostics(self, self._report)
 
     def arm(self) -> None:
@@ -102,8 +103,9 @@ class TwinNode(ManagedNode):
         if self._twin is not None:
             self._twin.close(park=not self.told_to_end(), timeout_s=PARK_S)
             self._twin = None
-        if self._run_dir is not None and not self._kept:
-            shutil.rmtree(self._run_dir, ignore_errors=True)
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
 
     def _publish(self, going: bool) -> None:
         for part in (self._frames, self._joints):
