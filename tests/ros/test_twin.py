@@ -169,7 +169,7 @@ def test_a_leader_by_topic_reaches_the_loop_and_ages_when_deactivated(tmp_path: 
 def test_the_folder_of_a_simulation_is_of_a_run_and_goes_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After kill -9 of this node its folder stayed in shared memory for good: the next node did not know whose it was."""
+    """After kill -9 of this node its folder stayed in shared memory for good: no later one knew whose it was."""
     made: list[Path] = []
 
     def start(run_dir: Path, arguments: object) -> None:
