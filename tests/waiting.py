@@ -8,6 +8,8 @@ from typing import Final
 
 PATIENCE_S: Final = 60.0
 """For one answer, one exit, one start: an end for what never comes, no measure of how quickly it must."""
+STANDSTILL_S: Final = 20.0
+"""Added to a time that the code must keep: a machine may stand still in the middle of it, and be slow for the rest."""
 _NAP_S: Final = 0.01
 
 

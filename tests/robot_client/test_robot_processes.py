@@ -17,7 +17,7 @@ from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
 from robot_client.local_messages import LocalMessage, LoopStatus, PersonEvent, PlanFailure, TickBatch
 from robot_client.process_config import LoopConfig, PlannerConfig, read_config, write_config
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, STANDSTILL_S
 
 
 class Child:
@@ -104,7 +104,7 @@ def test_a_dead_supervisor_ends_the_loop_parked_and_in_time(loop: Child) -> None
     """B14"""
     loop.until(_in("IDLE"))
     loop.supervisor.close()
-    code, out = loop.end(8.0 + 20.0)  # what is promised, and what a machine may stand still meanwhile
+    code, out = loop.end(8.0 + STANDSTILL_S)
     assert code == 0
     assert "pose:park reached" in out
 

@@ -19,7 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tests.waiting import until
+
 EXIT_S: Final = 8.0
+ORPHANS_S: Final = 10.0
 READY_S: Final = 60.0
 STATES: Final = ("no server ever", "idle", "inference in flight", "chunk running", "parking", "recording")
 _POLL_S: Final = 0.02
@@ -118,8 +121,11 @@ def ending_of(state: str, number: signal.Signals, folder: Path) -> Ending:
             if process.poll() is None:
                 process.kill()
                 process.wait()
-    time.sleep(0.1)
-    orphans = tuple(pid for pid in children if Path(f"/proc/{pid}").exists() and not _is_zombie(pid))
+
+    def left() -> tuple[int, ...]:
+        return tuple(pid for pid in children if Path(f"/proc/{pid}").exists() and not _is_zombie(pid))
+
+    orphans = () if until(lambda: not left(), ORPHANS_S) else left()
     return Ending(state, number.name, process.returncode, seconds, output, orphans)
 
 
@@ -188,7 +194,7 @@ def _server(state: str) -> Iterator[str]:
         yield address
     finally:
         process.stdin.close()
-        process.wait(10)
+        process.wait(60)
 
 
 def _children(pid: int) -> tuple[int, ...]:

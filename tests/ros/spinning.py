@@ -18,7 +18,7 @@ class Spin:
         for node in nodes:
             self.executor.add_node(node)
 
-    def until(self, ready: Callable[[], bool], seconds: float = 30.0, what: str = "") -> float:
+    def until(self, ready: Callable[[], bool], seconds: float = 60.0, what: str = "") -> float:
         """Spin until `ready`; the seconds it took. Fails when it is not in time."""
         begun = time.monotonic()
         while not ready():

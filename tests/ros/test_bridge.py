@@ -70,7 +70,7 @@ def bridged(tmp_path: Path) -> Iterator[tuple[Driver, RosRig, Spin, subprocess.P
         yield driver, rig, spin, process
     rig.close()
     process.kill()
-    process.wait(5)
+    process.wait(60)
 
 
 def joints(rig: RosRig) -> JointReading | None:
@@ -85,32 +85,32 @@ def joints(rig: RosRig) -> JointReading | None:
 def test_arms_behind_topics_are_a_rig_like_any_other(bridged: Any, tmp_path: Path) -> None:
     """B21: shuffled names, extra joints, a driver that sorts: the same values by name, both ways."""
     driver, rig, spin, process = bridged
-    spin.until(lambda: joints(rig) is not None, 20.0, "joints by topic")
+    spin.until(lambda: joints(rig) is not None, 60.0, "joints by topic")
     reading = rig.joints()
     assert reading.positions == pytest.approx(VALUES)
-    assert 0 <= time.monotonic_ns() - reading.stamp_ns < 5_000_000_000
+    assert 0 <= time.monotonic_ns() - reading.stamp_ns < 60_000_000_000
     goal = VALUES + 0.01
 
     def told() -> bool:
         rig.command(goal)
         return bool(driver.told)
 
-    spin.until(told, 20.0, "a command by topic")
+    spin.until(told, 60.0, "a command by topic")
     assert from_urdf(np.array([driver.told[-1][name] for name in URDF_NAMES])) == pytest.approx(goal)
     assert "let the arms go" in rig.refusal(Stop.RELAX, confirmed=True)
     assert rig.refusal(Stop.HOLD, confirmed=False) == ""
 
     state = BridgeState(tmp_path)
-    spin.until(lambda: state.trouble() == "", 10.0, "a bridge without trouble")
+    spin.until(lambda: state.trouble() == "", 60.0, "a bridge without trouble")
     driver.twice = True
-    spin.until(lambda: "expected one value, got two" in state.trouble(), 10.0, "the double joint, named")
+    spin.until(lambda: "expected one value, got two" in state.trouble(), 60.0, "the double joint, named")
     driver.twice = False
-    spin.until(lambda: state.trouble() == "", 10.0, "the end of it")
+    spin.until(lambda: state.trouble() == "", 60.0, "the end of it")
     state.close()
 
     rig.stop(Stop.HOLD)
     process.stdin.close()
-    spin.until(lambda: process.poll() is not None, QUIET_S + 10.0, "the bridge's end after its client's")
+    spin.until(lambda: process.poll() is not None, QUIET_S + 60.0, "the bridge's end after its client's")
     assert process.returncode == 0
     seen = len(driver.told)
     assert driver.told[-1] == driver.told[seen - 1]
@@ -119,7 +119,7 @@ def test_arms_behind_topics_are_a_rig_like_any_other(bridged: Any, tmp_path: Pat
 def test_the_bridge_serves_the_loop_after_its_client_is_gone(bridged: Any) -> None:
     """A client killed with -9 closes the pipe; the loop still brakes, and its commands must reach the arms."""
     driver, rig, spin, process = bridged
-    spin.until(lambda: joints(rig) is not None, 20.0, "joints by topic")
+    spin.until(lambda: joints(rig) is not None, 60.0, "joints by topic")
     process.stdin.close()
     begun = time.monotonic()
 
@@ -127,8 +127,8 @@ def test_the_bridge_serves_the_loop_after_its_client_is_gone(bridged: Any) -> No
         rig.command(VALUES)
         return time.monotonic() - begun > 3 * QUIET_S
 
-    spin.until(braking, 20.0, "braking")
+    spin.until(braking, 60.0, "braking")
     assert process.poll() is None
     assert driver.told
-    spin.until(lambda: process.poll() is not None, QUIET_S + 10.0, "the bridge's end once the loop is quiet")
+    spin.until(lambda: process.poll() is not None, QUIET_S + 60.0, "the bridge's end once the loop is quiet")
     assert process.returncode == 0

@@ -18,8 +18,10 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import Image, JointState
 from spinning import spinning
 from std_msgs.msg import String
-from yam_vam.qos_watch import QosWatch
+from yam_vam.qos_watch import LOOK_S, QosWatch
 from yam_vam.topics import table
+
+from tests.waiting import STANDSTILL_S
 
 pytestmark = pytest.mark.usefixtures("ros")
 
@@ -71,7 +73,7 @@ def test_every_sensible_pair_delivers_and_every_impossible_one_is_named() -> Non
 
     talker.create_timer(0.2, talk)
     with spinning(talker, listener) as spin:
-        spin.until(lambda: came >= good and len(watch.troubles) >= len(bad), 30.0, f"missing {sorted(good - came)}")
+        spin.until(lambda: came >= good and len(watch.troubles) >= len(bad), 60.0, f"missing {sorted(good - came)}")
         assert came == good
         assert {int(topic.rsplit("_", 1)[1]) for topic in watch.troubles} == bad
         for topic, line in watch.troubles.items():
@@ -84,10 +86,10 @@ def test_every_sensible_pair_delivers_and_every_impossible_one_is_named() -> Non
 
 
 def _reported(watch: QosWatch, spin: Any, what: str) -> str:
-    """The line, which must be there two seconds after the middleware has met the peer, however busy the machine is."""
-    spin.until(lambda: _peers(watch), 20.0, "a peer in the graph")
-    took = spin.until(lambda: bool(watch.troubles), 20.0, what)
-    assert took < REPORT_S, f"{what} was reported after {took:.1f} s"
+    """The line, which must be there two seconds after the middleware has met the peer."""
+    spin.until(lambda: _peers(watch), what="a peer in the graph")
+    took = spin.until(lambda: bool(watch.troubles), what=what)
+    assert 2 * LOOK_S <= REPORT_S and took < REPORT_S + STANDSTILL_S, f"{what} was reported after {took:.1f} s"
     return next(iter(watch.troubles.values()))
 
 
@@ -155,7 +157,7 @@ def test_trouble_that_is_over_is_no_longer_reported() -> None:
     with spinning(ours, theirs) as spin:
         _reported(watch, spin, "a publisher that offers less")
         theirs.destroy_publisher(wrong)
-        spin.until(lambda: not watch.troubles, 20.0, "the end of the trouble")
+        spin.until(lambda: not watch.troubles, 60.0, "the end of the trouble")
 
 
 def test_sensor_data_is_best_effort_state_reliable_and_descriptions_latched() -> None:

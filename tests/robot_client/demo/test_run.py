@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.robot_client.patient import patient_station
-from tests.waiting import until
+from tests.waiting import STANDSTILL_S, until
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the demo's server needs onnxruntime"),
@@ -43,8 +43,8 @@ print("up", flush=True)
 cli.main()
 """
 COMMAND = [sys.executable, "-c", _MAIN, "demo", "--headless"]
-STOP_S = 8.0 + 20.0
-"""What is promised, and what a machine may stand still meanwhile; the sum of all waits is tested on a made-up clock."""
+STOP_S = 8.0 + STANDSTILL_S
+"""Who adds up the waits for all processes is found on a made-up clock (`test_end`)."""
 LEAST_REPLANS = 5
 MARK = "YAM_RUN_OF_THIS_TEST"
 

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,16 +23,6 @@ from robot_client.rigs.yam import YamRig
 
 EXAMPLE = Path(__file__).parents[3] / "calibration/stations/yam_example.toml"
 RAISED = np.array([0.2, 0.8, 0.8, 0.0, 0.0, 0.0, 0.5])
-
-
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether it came true in time; generous, because the machine may be busy."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.005)
-    return condition()
 
 
 class EmulatedStation:
@@ -99,7 +88,7 @@ def state_of(client: ArmClient) -> ArmState:
 def go(client: ArmClient, target: np.ndarray, then_hold: bool = False) -> None:
     """Take an arm somewhere in small steps, however often a busy machine makes us late and it is held meanwhile."""
     at = state_of(client).held
-    end = time.monotonic() + 30.0
+    end = time.monotonic() + 60.0
     while time.monotonic() < end:
         state = state_of(client)
         if client.held_against_us(state):

@@ -19,7 +19,8 @@ from robot_client.holder.client import ArmClient
 from robot_client.holder.messages import Hold
 from robot_client.local_messages import LoopStatus, PersonEvent
 from robot_client.process_config import LoopConfig, write_config
-from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of, until
+from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of
+from tests.waiting import PATIENCE_S, STANDSTILL_S, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -61,7 +62,7 @@ class Loop:
     def kill(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         self.supervisor.close()
         self.planner.close()
 
@@ -88,7 +89,7 @@ def arms(station: EmulatedStation) -> EmulatedStation:
 def test_an_ended_loop_says_how_it_leaves_the_arms_and_leaves_them_held(arms: EmulatedStation) -> None:
     """B29: SIGINT is the supervisor's; SIGTERM ends the run in HOLD within 8 s, and the last line says so."""
     loop = Loop(arms)
-    assert until(lambda: loop.mode() in ("IDLE", "HOLD"), 20.0), loop.status
+    assert until(lambda: loop.mode() in ("IDLE", "HOLD")), loop.status
     os.kill(loop.process.pid, signal.SIGINT)
     loop.person("relax")
     assert until(lambda: loop.mode() in ("IDLE", "HOLD") and "supported" in loop.notice())
@@ -97,7 +98,7 @@ def test_an_ended_loop_says_how_it_leaves_the_arms_and_leaves_them_held(arms: Em
     loop.person("enable")
     assert until(lambda: loop.mode() in ("IDLE", "HOLD"))
     os.kill(loop.process.pid, signal.SIGTERM)
-    assert loop.process.wait(8.0) == 0
+    assert loop.process.wait(8.0 + STANDSTILL_S) == 0
     assert loop.process.stdout is not None
     last = loop.process.stdout.read().decode().strip().splitlines()[-1]
     assert last.startswith("loop: arms left in HOLD: ")
@@ -127,7 +128,7 @@ def test_loops_that_are_killed_one_after_the_other_leave_the_arms_exactly_where_
     held = state_of(left).held
     for _ in range(3):
         loop = Loop(arms)
-        assert until(lambda loop=loop: loop.mode() in ("IDLE", "HOLD"), 20.0), loop.status
+        assert until(lambda loop=loop: loop.mode() in ("IDLE", "HOLD")), loop.status
         assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
         loop.kill()
         assert until(lambda: is_holding(left))
@@ -142,7 +143,7 @@ def test_arms_that_a_control_loop_drives_are_held_by_hand_and_the_command_says_s
     """B14's kind: the loop saw the hold in its next tick, stood in HOLD and told the arms to stay, and its holders
     followed it again. `yam-robot arms hold` waited three seconds and ended with 1, as if the arms were not held."""
     loop = Loop(arms)
-    assert until(lambda: loop.mode() == "IDLE", 20.0), loop.status
+    assert until(lambda: loop.mode() == "IDLE"), loop.status
     left = arms.client("left")
     assert until(lambda: state_of(left).hold is Hold.FOLLOWING)
     with pytest.raises(SystemExit) as ended:
@@ -167,25 +168,25 @@ def test_a_person_parks_raised_arms_and_only_then_lets_them_go(arms: EmulatedSta
     raised(arms)
     parking = _command(arms, "park", "--no-realtime")
     assert parking.stdout is not None
-    assert until(lambda: parking.stdout is not None and "parking" in parking.stdout.readline(), 20.0)
+    assert until(lambda: parking.stdout is not None and "parking" in parking.stdout.readline())
     os.kill(parking.pid, signal.SIGINT)
-    said, _ = parking.communicate(timeout=20)
+    said, _ = parking.communicate(timeout=PATIENCE_S)
     assert parking.returncode == 1 and "arms: HOLD: hold by a person" in said
     assert np.abs(arms.truth("left")[0][1]) > 0.2
     refusing = _command(arms, "arms", "power-off", "--arm", "left", "--confirm", "supported")
-    refused = refusing.communicate(timeout=20)[0]
+    refused = refusing.communicate(timeout=PATIENCE_S)[0]
     assert "left arm: holding" in refused and "power_off of the left arm refused" in refused
     assert refusing.returncode == 1
     assert arms.truth("left")[1].all()
     parked = _command(arms, "park", "--no-realtime")
-    said, _ = parked.communicate(timeout=40)
+    said, _ = parked.communicate(timeout=PATIENCE_S)
     assert parked.returncode == 0, said
     letting_go = _command(arms, "arms", "power-off", "--confirm", "supported")
-    off = letting_go.communicate(timeout=20)[0]
+    off = letting_go.communicate(timeout=PATIENCE_S)[0]
     assert "left arm: off" in off and "right arm: off" in off and letting_go.returncode == 0
     assert until(lambda: not arms.truth("left")[1].any() and not arms.truth("right")[1].any())
     state = _command(arms, "arms", "state")
-    said, _ = state.communicate(timeout=20)
+    said, _ = state.communicate(timeout=PATIENCE_S)
     assert state.returncode == 1 and "left arm: off" in said
 
 
@@ -193,7 +194,7 @@ def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: Emul
     """B30: the mode names the arm; the other one keeps its torque; the exit code is not 0. A holder
     whose arm has fallen ends when it is told to."""
     loop = Loop(arms)
-    assert until(lambda: loop.mode() in ("IDLE", "HOLD"), 20.0), loop.status
+    assert until(lambda: loop.mode() in ("IDLE", "HOLD")), loop.status
     arms.fault("right", error=[3, 0xA])
     assert until(lambda: loop.mode() == "FALLING")
     assert loop.status is not None
@@ -201,7 +202,7 @@ def test_a_motor_error_is_falling_in_the_loop_and_its_exit_code_tells(arms: Emul
     left = arms.client("left")
     assert until(lambda: is_holding(left))
     loop.person("finish")
-    assert loop.process.wait(8.0) == 1
+    assert loop.process.wait(8.0 + STANDSTILL_S) == 1
     loop.kill()
     assert until(lambda: not arms.truth("right")[1].any())
     assert arms.truth("left")[1].all()

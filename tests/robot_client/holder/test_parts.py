@@ -162,7 +162,7 @@ def test_who_comes_second_is_told_the_process_that_came_first(tmp_path: Path) ->
     path = tmp_path / "left.client"
     code = (
         "from robot_client.holder.claim import claim; from pathlib import Path; import time; "
-        f'kept = claim(Path({str(path)!r}), "x", "y"); print("ok", flush=True); time.sleep(60)'
+        f'kept = claim(Path({str(path)!r}), "x", "y"); print("ok", flush=True); time.sleep(600)'
     )
     first = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=EXAMPLE.parents[2])
     try:
@@ -172,7 +172,7 @@ def test_who_comes_second_is_told_the_process_that_came_first(tmp_path: Path) ->
             claim(path, "client of the left arm", "wait")
     finally:
         first.kill()
-        first.wait(10)
+        first.wait(60)
     assert owner(path) == 0
     claim(path, "client of the left arm", "wait").release()
 

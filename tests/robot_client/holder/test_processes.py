@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,8 @@ from robot_client.holder.claim import owner
 from robot_client.holder.messages import Hold
 from robot_client.holder.start import start_holders
 from robot_client.rigs.base import ArmFallingError, HeldError, Stop
-from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of, until
+from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of
+from tests.waiting import PATIENCE_S, STANDSTILL_S, until
 
 _CLIENT = """
 import sys, time
@@ -58,7 +59,7 @@ def client_process(arms: EmulatedStation) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         process.kill()
-        process.wait(10)
+        process.wait(PATIENCE_S)
 
 
 def arms_target(target: np.ndarray) -> np.ndarray:
@@ -115,7 +116,7 @@ def test_a_holder_keeps_a_raised_arm_through_the_death_of_its_client_and_every_s
         assert not owner(arms.run_dir / "right.client"), "both arms or neither"
     killed = time.monotonic()
     assert until(lambda: is_holding(client))
-    assert time.monotonic() - killed < 1.0
+    assert time.monotonic() - killed < 1.0 + STANDSTILL_S
     assert f"client {first.pid}" in state_of(client).reason
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(holder, number)
@@ -159,14 +160,20 @@ def test_a_stalled_client_is_held_and_its_rig_says_so_once(arms: EmulatedStation
     rig = arms.rig()
     held = rig.joints().held
     assert held is not None
-    rig.command(held)
     left, right = arms.client("left"), arms.client("right")
-    assert until(lambda: state_of(left).hold is Hold.FOLLOWING and state_of(right).hold is Hold.FOLLOWING)
+
+    def both_follow() -> bool:
+        """Told again and again: a busy machine may be late in between, and they are held before anybody looks."""
+        with suppress(HeldError):
+            rig.command(held)
+        return state_of(left).hold is Hold.FOLLOWING and state_of(right).hold is Hold.FOLLOWING
+
+    assert until(both_follow)
     assert until(lambda: is_holding(left) and is_holding(right))
     with pytest.raises(HeldError, match="late"):
         rig.command(held)
     rig.command(held)
-    assert until(lambda: state_of(left).hold is Hold.FOLLOWING and state_of(right).hold is Hold.FOLLOWING)
+    assert until(both_follow)
     rig.close()
 
 
@@ -256,7 +263,7 @@ def test_a_holder_that_never_gets_its_arm_is_given_up_and_gone(tmp_path: Path, m
 
     def hangs(station: str, arm: str, folder: Path, realtime: bool) -> subprocess.Popen[bytes]:
         start.log_of(folder, arm).touch()
-        spawned.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+        spawned.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
         return spawned[-1]
 
     monkeypatch.setattr(start, "_spawn", hangs)

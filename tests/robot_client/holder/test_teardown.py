@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 from robot_client.holder.messages import Hold
-from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of, until
+from tests.robot_client.holder.arms import RAISED, EmulatedStation, go, is_holding, state_of
+from tests.waiting import PATIENCE_S, STANDSTILL_S, until
 
 ROOT = Path(__file__).parents[3]
-GONE_S = 8.0
+GONE_S = 8.0 + STANDSTILL_S
 
 
 @pytest.fixture(scope="module")
@@ -60,13 +61,13 @@ def _parking(arms: EmulatedStation) -> subprocess.Popen[str]:
             said.append(line)
             if "parking; Ctrl-C" in line and until(lambda: state_of(arms.client("left")).hold is Hold.FOLLOWING, 2.0):
                 return process
-        process.wait(30.0)
+        process.wait(PATIENCE_S)
     raise AssertionError("".join(said))
 
 
 def _rest_of(process: subprocess.Popen[str]) -> list[str]:
     begun = time.monotonic()
-    said, _ = process.communicate(timeout=60.0)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     assert time.monotonic() - begun <= GONE_S
     assert "Traceback" not in said
     return said.strip().splitlines()
@@ -90,7 +91,7 @@ def test_a_killed_terminal_leaves_no_client_and_both_arms_held(arms: EmulatedSta
     loop = state_of(arms.client("left")).client
     process.kill()
     killed = time.monotonic()
-    process.communicate(timeout=10.0)
+    process.communicate(timeout=PATIENCE_S)
     assert until(lambda: not Path(f"/proc/{loop}").exists() or _is_zombie(loop), GONE_S)
     assert time.monotonic() - killed <= GONE_S
     for arm in ("left", "right"):

@@ -18,7 +18,8 @@ from robot_client.emulator.clock import ScheduledClock
 from robot_client.emulator.network import Network, redirected
 from robot_client.emulator.registers import CTRL_MODE, TIMEOUT
 from robot_client.rigs.yam_driver import YamDriver
-from tests.robot_client.holder.arms import RAISED, until
+from tests.robot_client.holder.arms import RAISED
+from tests.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
