@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -23,6 +24,9 @@ def arms_named_last(rig: str, station: str, say: Callable[[str], None]) -> Itera
     except StackError as error:
         say(f"yam-robot: {error}")
         sys.exit(2 if isinstance(error, ConfigurationError) else 1)
+    except Exception:  # an outermost main: a traceback after it would hide how the arms are left
+        say(traceback.format_exc())
+        sys.exit(1)
     finally:
         for line in last_account(load_station(station))[0]:
             say(line)
