@@ -55,7 +55,8 @@ def start_holders(
 ) -> dict[Arm, Started]:
     """Both arms held when it returns.
 
-    Raises `RigError` with the end of the log when one cannot be. Then the holders that this call started are asked to
+    Raises `RigError` naming an arm that has fallen, before anything is started, and with the end of the log when one
+    cannot be held. Then the holders that this call started are asked to
     power off again, which they do where the arm still lies at rest: the arms are left as they were found.
     """
     station = load_station(station_name)
@@ -63,6 +64,8 @@ def start_holders(
     claims = _claims(station, folder)
     seen = clients(station, run_dir)
     found = {arm: pid for arm in arms if (pid := _staying(claims[arm], seen[arm]))}
+    for arm, pid in found.items():
+        _require_not_fallen(arm, pid, seen[arm])
     fresh = {arm: _spawn(station_name, arm, folder, realtime) for arm in arms if arm not in found}
     failures = [text for arm, process in fresh.items() if (text := _failure(arm, process, folder, seen[arm]))]
     for client in seen.values():
@@ -109,6 +112,15 @@ def _staying(bus: Path, client: ArmClient) -> int:
         time.sleep(_POLL_S)
     client.close()
     return pid
+
+
+def _require_not_fallen(arm: Arm, pid: int, client: ArmClient) -> None:
+    """A holder whose arm fell lives on, so that a person can power it off; it holds nothing."""
+    state = _published(client)
+    client.close()
+    if state is not None and state.holder == pid and state.hold is Hold.FALLING:
+        remedy = f"support it, then yam-robot arms power-off --arm {arm}, mend what was named, and start again"
+        raise RigError(f"{arm} arm", expected="held", got=f"process {pid}: {state.reason}", remedy=remedy)
 
 
 def _claims(station: Station, folder: Path) -> Mapping[Arm, Path]:

@@ -180,7 +180,7 @@ def test_a_stalled_client_is_held_and_its_rig_says_so_once(arms: EmulatedStation
 def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: EmulatedStation) -> None:
     """B30: left motor 7 reports 0xD. The rig says which arm, bus, motor and error within 100 ms of the thread's end;
     the right arm keeps torque. The left one comes back only when a person powers it off and starts it anew; then it is
-    held where it lies."""
+    held where it lies. A start without that said "left arm: held by process 29232, as before" of the fallen arm."""
     arms.start()
     rig = arms.rig()
     start = rig.joints()
@@ -207,6 +207,9 @@ def test_a_motor_error_makes_one_arm_fall_by_name_and_the_other_is_held(arms: Em
     assert until(lambda: not arms.truth("left")[1].any())
     assert arms.truth("right")[1].all()
     rig.close()
+    with pytest.raises(RigError, match=r"left arm: expected held, got process \d+: .*motor 7.*power-off --arm left"):
+        arms.start()
+    assert arms.start(("right",))["right"].adopted
     left = arms.client("left")
     left.stop(Stop.POWER_OFF, confirmed=True)
     assert until(lambda: state_of(left).hold is Hold.OFF)
