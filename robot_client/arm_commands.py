@@ -108,7 +108,8 @@ def _start(station: str, run_dir: str, chosen: tuple[Arm, ...]) -> None:
             _show(station, run_dir, chosen)
             sys.exit(1)
         for arm, holder in started.items():
-            print(f"{arm} arm: held by process {holder.pid}{', as before' if holder.adopted else ''}")
+            print(f"{arm} arm: {'was there before: ' if holder.adopted else 'started: '}process {holder.pid}")
+        _show(station, run_dir, chosen)  # one that was there may be relaxed
         sys.exit(1 if interrupt.asked else 0)
 
 
