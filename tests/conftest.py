@@ -43,6 +43,7 @@ REALTIME: Final = (
     "robot_client/test_policy_run",
     "robot_client/test_robot_processes",
     "robot_client/trial",
+    "robot_client/twin/test_bench",
     "robot_client/twin/test_process",
     "policy_server/bench",
     "ros",

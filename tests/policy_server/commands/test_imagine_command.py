@@ -15,6 +15,7 @@ from policy_server.commands.pictures import png_bytes, read_picture, synthetic_p
 from policy_server.server.background import background_server
 from policy_server.server.scripted_policy import Script, ScriptedPolicy, scripted_info
 from tests.contract.messages_of_all_kinds import server_info
+from tests.waiting import PATIENCE_S
 
 WISH = Wish(instruction="", chunks=2, images={}, seed=3)
 
@@ -27,7 +28,7 @@ def size_of(png: bytes) -> tuple[int, int]:
 
 def test_frames_from_a_server_become_a_strip(tmp_path: Path) -> None:
     with background_server(lambda: ScriptedPolicy(Script(info=scripted_info(8, 12)))) as server:
-        line = imagine(None, server.endpoint, WISH, tmp_path / "new" / "strip.png", 5.0)
+        line = imagine(None, server.endpoint, WISH, tmp_path / "new" / "strip.png", PATIENCE_S)
     assert "33 frames, 3.3 s at 10 Hz" in line
     assert size_of((tmp_path / "new" / "strip.png").read_bytes()) == (8 * 8, 12)
 
@@ -35,7 +36,7 @@ def test_frames_from_a_server_become_a_strip(tmp_path: Path) -> None:
 def test_frames_from_a_server_become_a_film(tmp_path: Path) -> None:
     av = pytest.importorskip("av")
     with background_server(lambda: ScriptedPolicy(Script(info=scripted_info(32, 48)))) as server:
-        imagine(None, server.endpoint, WISH, tmp_path / "film.mp4", 5.0)
+        imagine(None, server.endpoint, WISH, tmp_path / "film.mp4", PATIENCE_S)
     with av.open(str(tmp_path / "film.mp4")) as film:
         frames = [frame.to_ndarray(format="rgb24") for frame in film.decode(video=0)]
     assert len(frames) == 33 and frames[0].shape == (32, 48, 3)

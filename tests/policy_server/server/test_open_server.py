@@ -33,11 +33,12 @@ def test_pages_that_cannot_open_leave_no_file_and_no_thread_behind(tmp_path: Pat
     settings = ServeSettings(bind=ANY_PORT, keys=tmp_path, metrics=metrics)
     with pytest.raises(ConfigurationError):
         open_server(scripted, settings)
-    before = open_files(), threading.active_count()
+    # What earlier tests left may still be going away on a busy machine.
+    files, threads = open_files(), set(threading.enumerate())
     for _ in range(3):
         with pytest.raises(ConfigurationError):
             open_server(scripted, settings)
-    assert (open_files(), threading.active_count()) == before
+    assert open_files() <= files and set(threading.enumerate()) <= threads
 
 
 def test_two_servers_on_one_port_the_second_says_so() -> None:
@@ -53,7 +54,7 @@ def test_a_hang_time_that_ends_every_server_is_refused(hang_s: float) -> None:
 
 def test_making_a_server_opens_nothing_by_itself() -> None:
     door, outbox = open_door(ServeSettings(bind=ANY_PORT)), open_outbox()
-    before = open_files(), threading.active_count()
+    files, threads = open_files(), set(threading.enumerate())
     server = PolicyServer(door, outbox, scripted, 1.0, lambda: 0)
-    assert (open_files(), threading.active_count()) == before
+    assert open_files() <= files and set(threading.enumerate()) <= threads
     assert server.state == "LOADING" and server.close()

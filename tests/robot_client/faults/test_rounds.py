@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from contract.errors import ConfigurationError
+from robot_client.faults import round as one_round
 from robot_client.faults.case import CASES
 from robot_client.faults.matrix import MOST_HOLD_MS, chosen, failures, run_matrix, summary
 from robot_client.faults.round import run_round
 from robot_client.faults.stage import Stage
+from tests.waiting import STANDSTILL_S
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +24,9 @@ def stage() -> Iterator[Stage]:
 
 
 @pytest.mark.parametrize("name", ["kill server", "nan client", "slow link", "stale link"])
-def test_a_round_ends_in_a_stop_and_runs_no_wrong_row(stage: Stage, name: str) -> None:
+def test_a_round_ends_in_a_stop_and_runs_no_wrong_row(stage: Stage, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """B13, B14, B23: whatever dies, freezes or lies, valid rows run, the arms brake, and nothing stale moves them."""
+    monkeypatch.setattr(one_round, "MOST_S", one_round.MOST_S + STANDSTILL_S)
     (case,) = chosen([name])
     stage.fit_robot(case.inject)
     outcomes = [run_round(stage, case) for _ in range(2)]
@@ -52,7 +55,8 @@ def test_harm_is_told_in_one_line_each(tmp_path: Path) -> None:
         run_matrix(tmp_path / "f.json", 0, CASES, print)
 
 
-def test_the_results_say_what_was_real(tmp_path: Path) -> None:
+def test_the_results_say_what_was_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_round, "MOST_S", one_round.MOST_S + STANDSTILL_S)
     result = run_matrix(tmp_path / "out" / "faults.json", 1, chosen(["cut link"]), lambda line: None)
     written = json.loads((tmp_path / "out" / "faults.json").read_text())
     assert written == result and failures(result) == []

@@ -21,14 +21,14 @@ from robot_client.twin.cameras import POLICY_ROLES
 from robot_client.twin.handle import TwinArguments, TwinHandle, start_twin
 from robot_client.twin.scene import STEP_S
 from robot_client.twin.settings import TwinSettings
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, STANDSTILL_S, until
 
 
 @pytest.fixture(scope="module")
 def station(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TwinHandle]]:
     run_dir = tmp_path_factory.mktemp("run")
     handle = start_twin(run_dir, TwinArguments(seed=3, overview_hz=5))
-    handle.wait_ready()
+    handle.wait_ready(PATIENCE_S)
     yield run_dir, handle
     assert handle.close() == 0
     assert (run_dir / "twin.log").read_text() == ""
@@ -82,7 +82,7 @@ def test_stamps_are_recent_rise_and_frames_come_before_the_moment_they_are_read(
     frames = rig.frames()
     assert set(frames) == {"top", "left_wrist", "right_wrist"}
     assert frames["top"].image.shape == (128, 128, 3)
-    assert 0 < time.monotonic_ns() - frames["top"].stamp_ns < 2_000_000_000
+    assert 0 < time.monotonic_ns() - frames["top"].stamp_ns < (2 + STANDSTILL_S) * 1e9
     overview = handle.overview()
     assert overview is not None
     assert overview.image.shape == (360, 640, 3)
@@ -102,7 +102,7 @@ def test_physics_keeps_real_time(station: tuple[Path, TwinHandle]) -> None:
 
 def test_a_reset_changes_the_task_and_a_wrong_instruction_is_not_even_sent(station: tuple[Path, TwinHandle]) -> None:
     _, handle = station
-    status = handle.reset(8, "put the blue ball in the bowl")
+    status = handle.reset(8, "put the blue ball in the bowl", PATIENCE_S)
     assert (status.seed, status.instruction, status.success) == (8, "put the blue ball in the bowl", False)
     with pytest.raises(VocabularyError):
         handle.reset(8, "put the blue ball in the sea")
@@ -140,23 +140,23 @@ def test_the_rig_of_a_twin_that_is_not_there_says_so(tmp_path: Path) -> None:
 
 def test_ctrl_c_does_not_reach_a_supervised_twin_and_losing_the_parent_parks_and_ends_it(tmp_path: Path) -> None:
     handle = start_twin(tmp_path, TwinArguments(policy_hz=2, overview_hz=0, sizes={"top": (96, 48)}))
-    handle.wait_ready()
+    handle.wait_ready(PATIENCE_S)
     assert SimRig(tmp_path).frames()["top"].image.shape == (48, 96, 3)
     os.kill(handle.pid, signal.SIGINT)
     steps = handle.status().steps  # type: ignore[union-attr]
     assert until(lambda: handle.status().steps > steps + 20)  # type: ignore[union-attr]
     assert handle._process.stdin is not None
     handle._process.stdin.close()
-    assert handle._process.wait(8) == 0
+    assert handle._process.wait(8 + STANDSTILL_S) == 0
     assert handle._status.newest() is not None
     assert b'"parked"' in handle._status.newest().payload  # type: ignore[union-attr]
 
 
 def test_a_terminated_twin_without_cameras_ends_cleanly_and_at_once(tmp_path: Path) -> None:
     handle = start_twin(tmp_path, TwinArguments(policy_hz=0, overview_hz=0))
-    handle.wait_ready()
+    handle.wait_ready(PATIENCE_S)
     os.kill(handle.pid, signal.SIGTERM)
-    assert handle._process.wait(2) == 0
+    assert handle._process.wait(2 + STANDSTILL_S) == 0
     assert handle.close() == 0
     assert (tmp_path / "twin.log").read_text() == ""
 
@@ -164,7 +164,7 @@ def test_a_terminated_twin_without_cameras_ends_cleanly_and_at_once(tmp_path: Pa
 def test_a_twin_that_cannot_start_says_why_in_one_line(tmp_path: Path) -> None:
     handle = start_twin(tmp_path, TwinArguments(instruction="dance"))
     with pytest.raises(RigError, match="put the OBJECT"):
-        handle.wait_ready()
+        handle.wait_ready(PATIENCE_S)
     assert handle.close() == 2
     done = subprocess.run(
         [sys.executable, "-m", "robot_client.twin", "--run-dir", str(tmp_path / "nowhere")],
