@@ -40,6 +40,8 @@ class ArmClient:
         self._claim: Claim | None = None
         self._orders: MailboxWriter | None = None
         self._seen_holds: int | None = None
+        self._first_target = 0
+        """Sequence of the first target since the last stop; 0 = none."""
         self.order = 0
         """Sequence of the newest order given."""
 
@@ -68,14 +70,21 @@ class ArmClient:
         self._seen_holds = state.holds
         return news and state.hold is Hold.HOLDING
 
+    def ignored(self, state: ArmState) -> bool:
+        """The holder has read targets of ours and leaves the arm relaxed: it was moved by hand meanwhile, perhaps."""
+        read = state.client == os.getpid() and 0 < self._first_target <= state.order
+        return read and state.hold is Hold.RELAXED
+
     def follow(self, target: NDArray) -> None:
         """Send the arm to (7,). Raises `RigError` naming the process when another client has the arm."""
         self._send(Order(None, target, os.getpid(), self._seen_holds or 0))
+        self._first_target = self._first_target or self.order
 
     def stop(self, how: Stop, confirmed: bool) -> None:
         """One of the three stops."""
         state, _ = self.state()
         self._send(Order(how, state.positions, os.getpid(), self._seen_holds or 0, confirmed))
+        self._first_target = 0
 
     def interfere(self) -> None:
         """Ask for a hold against the will of the arm's client, as anybody may. It must see that before it goes on."""
@@ -86,6 +95,7 @@ class ArmClient:
 
     def close(self) -> None:
         """Give the arm up; its holder keeps it where it is."""
+        self._first_target = 0
         self._states.close()
         if self._orders is not None:
             self._orders.close()

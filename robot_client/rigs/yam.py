@@ -141,6 +141,8 @@ class YamRig:
             raise ArmFallingError(state.reason)
         if state.hold is Hold.DEAF:
             raise RigError(state.reason)
+        if client.ignored(state):
+            raise RigError(f"the {client.arm} arm is relaxed, and not held: {state.reason}")
         if state.hold is not Hold.OFF and client.abandoned(stamp_ns):
             raise ArmFallingError(
                 f"the {client.arm} arm is not held: its holder (process {state.holder}) is gone, and without it "
