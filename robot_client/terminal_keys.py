@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import termios
@@ -11,7 +12,14 @@ from types import TracebackType
 from typing import Any, Final
 
 _MOST: Final = 64
-"""Bytes in one look; a person types fewer, a paste is not obeyed whole."""
+"""Bytes in one look; a person types fewer. Of a paste, or of a key held down while nobody looked, nothing is obeyed."""
+_HOLD: Final = " "
+"""What counts in its place: it is no good sign, and may have been this key."""
+_WHOLE_S: Final = 0.02
+"""An arrow's bytes come together."""
+_ESCAPE: Final = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-d~^$@]|O[A-Za-d])")
+"""Arrows, function keys, brackets of a paste; none ends in a letter that stops anything."""
+_UNFINISHED: Final = re.compile(r"\x1b(?:\[[0-9;]*|O)?$")
 
 
 class TerminalKeys:
@@ -47,13 +55,22 @@ class TerminalKeys:
 
     def take(self, timeout_s: float = 0.0) -> str:
         """Keys typed since the last call, waiting up to `timeout_s` for the first; escape sequences of arrows and the
-        like are left out."""
+        like are left out, and nothing else."""
         if self._before is None or self._descriptor is None:
             return ""
         try:
-            ready, _, _ = select.select([self._descriptor], [], [], timeout_s)
-            typed = os.read(self._descriptor, _MOST) if ready else b""
-        except OSError:
+            text = self._read(self._descriptor, timeout_s)
+            if _UNFINISHED.search(text):
+                text += self._read(self._descriptor, _WHOLE_S)
+        except (OSError, termios.error):
             return ""
-        text = typed.decode("utf-8", errors="ignore")
-        return "" if text.startswith("\x1b") else text
+        return _ESCAPE.sub("", text).replace("\x1b", "")
+
+    @staticmethod
+    def _read(descriptor: int, timeout_s: float) -> str:
+        ready, _, _ = select.select([descriptor], [], [], timeout_s)
+        typed = os.read(descriptor, _MOST) if ready else b""
+        if len(typed) == _MOST:
+            termios.tcflush(descriptor, termios.TCIFLUSH)
+            return _HOLD
+        return typed.decode("utf-8", errors="ignore")

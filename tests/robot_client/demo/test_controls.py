@@ -10,6 +10,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from robot_client.demo.controls import Controls
 from robot_client.terminal_keys import TerminalKeys
 
@@ -85,6 +87,32 @@ def test_a_terminal_gives_single_keys_and_gets_its_settings_back() -> None:
         assert keys.take() == "", "arrows are no keys of ours"
         assert termios.tcgetattr(theirs)[3] & termios.ISIG, "Ctrl-C stays a signal"
     assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        (b"\x1b[A ", " "),
+        (b"\x1b ", " "),
+        (b"\x1bh", "h"),
+        (b"h\x1b[C", "h"),
+        (b"p\x1bOP\x1b[15~\x1b[1;5Dq", "pq"),
+        (b"[\x1b[", "[["),
+        (b"\x1b[h", "[h"),
+        (b"w" * 70, " "),
+        (b"place the red brick on the blue plate, then put the green one beside it", " "),
+    ],
+)
+def test_an_arrow_beside_other_keys_takes_none_of_them_away_and_adds_none(typed: bytes, keys: str) -> None:
+    """A hold typed right after an arrow or Esc was lost with it; an arrow typed right after a hold was read as "[" and
+    handed the left arm to the leader. A long paste was obeyed letter by letter: t, teleoperation; p, the policy."""
+    ours, theirs = pty.openpty()
+    with TerminalKeys(theirs) as terminal:
+        os.write(ours, typed)
+        assert terminal.take(10.0) == keys
+        assert terminal.take() == ""
     os.close(ours)
     os.close(theirs)
 
