@@ -49,7 +49,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         rig_replay, "course_of", lambda path: Course(np.arange(2) * PERIOD_NS, np.array([HOME, HOME]), 0)
     )
     RigReplay(RigReplaySettings(tmp_path, "ideal", "twin", 1.0, 0, tmp_path), interrupt, lambda line: None).conduct()
-    acts = []
+    acts: list[str] = []
     while (message := local_codec.receive(ends[0])) is not None:
         acts += [message.act] if isinstance(message, PersonEvent) else []
     return acts

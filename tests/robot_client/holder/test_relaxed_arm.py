@@ -19,8 +19,9 @@ from robot_client.holder.process import HolderProcess
 from robot_client.holder.rules import rules_of
 from robot_client.rigs.base import Stop
 from robot_client.rigs.yam import YamRig
+from tests.robot_client.holder.arms import state_of
 from tests.robot_client.holder.fake_arm import FakeArm
-from tests.robot_client.holder.test_holder_files import ScriptedClock, handlers, state_of
+from tests.robot_client.holder.test_holder_files import ScriptedClock, handlers
 
 __all__ = ["handlers"]
 STATION = load_station("yam_example")
