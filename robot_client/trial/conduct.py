@@ -23,6 +23,7 @@ from robot_client.trial.outcome import EPISODES, Outcome, outcomes_in, write_out
 from robot_client.trial.plan import Identity, PlannedRun, Question, Trial
 from robot_client.twin.layouts import make_layout
 
+_MOST_TYPED: Final = 1000
 _MOST_BROKEN: Final = 3
 """Runs in a row that did not come to a verdict, after which something is wrong that going on will not mend."""
 
@@ -74,8 +75,9 @@ class Conductor:
     def _attempt(self, run: PlannedRun, interrupt: Interrupt) -> Ended | None:
         """None after trouble, which is said; an episode of it stays, without an outcome."""
         if self.trial.question.rig == "yam":
-            self.say(f"set up layout {run.round + 1}, then press any key; {HELP}")
-            while not interrupt.asked and not self.keys.pressed(0.1):
+            self.say(f"set up layout {run.round + 1}, then press any key but space; {HELP}")
+            self._forget_keys()
+            while not interrupt.asked and self.keys.pressed(0.1) in ("", " "):  # space stops, here too
                 pass
         try:
             ended = Attempt(self._settings(run), interrupt, self.keys).run()
@@ -83,6 +85,12 @@ class Conductor:
             self.say(str(error))
             return None
         return settled(ended, self.keys, interrupt, self.say, judges_itself=self.trial.question.rig == "sim")
+
+    def _forget_keys(self) -> None:
+        """What was typed before the question is no answer to it: hands may still be among the arms."""
+        for _ in range(_MOST_TYPED):
+            if not self.keys.pressed():
+                return
 
     def _say_broken(self, broken: int) -> None:
         if broken >= _MOST_BROKEN:

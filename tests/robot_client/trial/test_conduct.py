@@ -147,6 +147,34 @@ class Pressed:
         return self._keys.pop(0) if self._keys else ""
 
 
+def test_a_key_from_before_a_layout_was_asked_for_does_not_set_real_arms_off(
+    tmp_path: Path, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second y while the last run ended was taken for "any key": the arms went home while hands set the layout up.
+    So was space, which holds everywhere else."""
+    forget = Conductor._forget_keys
+    trial, said = trial_in(tmp_path, rig="yam", station="yam_example", rounds=1, instruction="go"), list[str]()
+    interrupt, waited = Interrupt(), list[float]()
+
+    class Typed(Pressed):
+        def pressed(self, timeout_s: float = 0.0) -> str:
+            waited.append(timeout_s)
+            if len(waited) > 20:
+                interrupt.ask()
+            return super().pressed(timeout_s)
+
+    keys = Typed("yyy")
+
+    def then_space(conductor: Conductor) -> None:
+        forget(conductor)
+        keys._keys.append(" ")
+
+    monkeypatch.setattr(Conductor, "_forget_keys", then_space)
+    Conductor(tmp_path, trial, "tcp://127.0.0.1:1", None, keys, said.append).run(interrupt)
+    asked = [line for line in said if line.startswith("set up layout")]
+    assert len(asked) == 1 and waited[4:] and set(waited[4:]) == {0.1}, "a key from after the question is waited for"
+
+
 @pytest.mark.parametrize(("keys", "success"), [("xy", True), ("?n", False), ("r", None)])
 def test_when_the_time_is_over_the_operator_is_asked(keys: str, success: bool | None) -> None:
     ended = Ended(None, 5.0, "", False, Path("e"), True)
