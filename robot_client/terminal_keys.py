@@ -40,7 +40,8 @@ class TerminalKeys:
             if os.isatty(descriptor):
                 self._before = termios.tcgetattr(descriptor)
                 self._descriptor = descriptor
-                tty.setcbreak(descriptor, termios.TCSANOW)
+                # What was typed before, perhaps the next line of a paste into the shell, is no key of ours.
+                tty.setcbreak(descriptor, termios.TCSAFLUSH)
         except (OSError, ValueError, termios.error):  # closed, or a terminal that is gone
             self._before = None
         return self

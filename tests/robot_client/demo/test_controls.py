@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 import time
@@ -112,6 +113,18 @@ def test_an_arrow_beside_other_keys_takes_none_of_them_away_and_adds_none(typed:
     with TerminalKeys(theirs) as terminal:
         os.write(ours, typed)
         assert terminal.take(10.0) == keys
+        assert terminal.take() == ""
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_what_was_typed_before_the_keys_are_ours_is_none_of_them() -> None:
+    """Two commands pasted into a shell at once: the letters of the second were keys of the first one's run, p the
+    policy and k the park pose."""
+    ours, theirs = pty.openpty()
+    os.write(ours, b"yam-robot park --station mine\n")
+    assert select.select([theirs], [], [], 10.0)[0]
+    with TerminalKeys(theirs) as terminal:
         assert terminal.take() == ""
     os.close(ours)
     os.close(theirs)
