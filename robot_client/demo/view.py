@@ -46,7 +46,7 @@ def screen(seen: Seen) -> RenderableType:
     parts.append(_panel("policy", _policy_rows(seen)))
     if seen.failure:
         parts.append(Text(f"last failure: {seen.failure}", style="yellow"))
-    parts.append(Text(seen.keys or "Ctrl-C: brake, hold, park, report", style="dim"))
+    parts.append(Text(seen.keys or "Ctrl-C: brake, hold (only the twin parks by itself), report", style="dim"))
     return Group(*parts)
 
 
