@@ -152,7 +152,10 @@ class LoopProcess:
         how = _LETTING_GO.get(event.act)
         if how is None or not isinstance(self._rig, LetsGoWithCare):
             return ""
-        return self._rig.refusal(how, confirmed=event.text == SUPPORTED)
+        try:
+            return self._rig.refusal(how, confirmed=event.text == SUPPORTED)
+        except RigError as error:  # an arm that nobody holds yet
+            return f"{event.act} refused: {error}"
 
     def _policy(self, limits: Limits, ready: PolicyReady) -> PolicySource:
         settings = plan_settings(self._config, self._station)

@@ -152,6 +152,23 @@ def test_letting_go_is_refused_by_the_rig_and_the_arms_stay_commanded(stage: Sta
     assert stage.rig.stops[-1] in (Stop.RELAX, Stop.POWER_OFF)
 
 
+def test_arms_without_a_holder_cannot_be_let_go_and_asking_for_it_does_not_end_the_loop(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person's "relax" before the holders were started ended the process of the loop."""
+
+    def nobody(how: Stop, confirmed: bool) -> str:
+        raise RigError("left arm", expected="a holder process", got="none")
+
+    monkeypatch.setattr(stage.rig, "refusal", nobody)
+    stage.person("hold")
+    stage.run(0.5)
+    stage.person("relax", "supported")
+    stage.run(0.1)
+    assert stage.mode == "HOLD"
+    assert stage.process.pilot.notice == "relax refused: left arm: expected a holder process, got none"
+
+
 def test_a_rig_error_that_is_no_fall_is_a_fault_and_holds(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     def deaf() -> JointReading:
         raise RigError("the left arm is held but follows no more")
