@@ -23,8 +23,7 @@ def main() -> None:
         print(f"yam-calibrate: {error.filename or 'file'}: {error.strerror}: choose another place", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
-        words = "ended by Ctrl-C; the station file is as it was, real arms are still held"
-        print(f"yam-calibrate: {words}", file=sys.stderr)
+        print("yam-calibrate: ended by Ctrl-C; the station file is as it was", file=sys.stderr)
         sys.exit(1)
 
 

@@ -81,6 +81,7 @@ def _twin(station: str, loop_hz: float | None) -> Iterator[Session]:
 def _real(name: str, board: Board) -> Iterator[Session]:
     from robot_client.cameras.start import Cameras
     from robot_client.demo.children import end_all
+    from robot_client.holder.account import last_account
     from robot_client.holder.start import start_holders
     from robot_client.process_config import RigConfig
     from robot_client.rigs.choose import make_rig
@@ -89,6 +90,7 @@ def _real(name: str, board: Board) -> Iterator[Session]:
     if loaded.arms is None:
         raise ConfigurationError("--rig station", expected="a station with arms", got=name, remedy="use --rig twin")
     with ExitStack() as stack:
+        stack.callback(lambda: print("\n".join(last_account(loaded)[0])))  # a person may have relaxed them
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="yam-calibrate-")))
         cameras = Cameras(loaded, {}, folder, folder)
         stack.callback(lambda: end_all(list(cameras.children.values()), _END_S))

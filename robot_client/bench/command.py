@@ -70,6 +70,7 @@ def latency(
         compare: measure nothing; show two result files beside each other.
     """
     from robot_client.demo.command import default_bundle
+    from robot_client.last_words import arms_named_last
     from robot_client.latency import command
     from robot_client.latency.settings import LatencySettings
 
@@ -87,14 +88,15 @@ def latency(
         seed=seed,
         out=json.parent / "latency",
     )
-    result = command.bench_latency(settings)
-    if openpi:
-        from robot_client.payload.command import add_payload, bench_payload
+    with arms_named_last(rig if station else "", station, print):
+        result = command.bench_latency(settings)
+        if openpi:
+            from robot_client.payload.command import add_payload, bench_payload
 
-        add_payload(result, bench_payload())
-    picture = command.write(result, json)
-    command.show(result)
-    print(f"written to {json}" + (f" and {picture}" if picture else ""))
+            add_payload(result, bench_payload())
+        picture = command.write(result, json)
+        command.show(result)
+        print(f"written to {json}" + (f" and {picture}" if picture else ""))
 
 
 @bench.command

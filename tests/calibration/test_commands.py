@@ -85,7 +85,7 @@ def test_real_arms_need_a_board_file_before_anything_starts(command: str, tmp_pa
 @pytest.mark.parametrize(
     ("raised", "code", "words"),
     [
-        (KeyboardInterrupt(), 1, "station file is as it was, real arms are still held"),
+        (KeyboardInterrupt(), 1, "station file is as it was"),
         (PermissionError(13, "Permission denied", "/root/out"), 1, "/root/out: Permission denied"),
         (ConfigurationError("--views", got="none"), 2, "--views"),
         (RigError("left arm", got="silence"), 1, "left arm"),
