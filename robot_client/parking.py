@@ -15,6 +15,7 @@ from contract.errors import RigError
 from contract.station import load_station
 from robot_client import local_codec
 from robot_client.channel import Channel, channel_pair
+from robot_client.demo.interrupt import STOPS
 from robot_client.holder.account import last_account
 from robot_client.holder.start import held_arms
 from robot_client.local_messages import LoopStatus, PersonAct, PersonEvent
@@ -43,7 +44,7 @@ class Parking:
     def run(self) -> bool:
         """Whether both arms arrived. Trouble is said; the last that is said is the state of each arm."""
         station = load_station(self._config.station)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOPS:
             signal.signal(number, self._stop)
         try:
             return self._park()

@@ -42,6 +42,10 @@ class TerminalKeys:
                 self._descriptor = descriptor
                 # What was typed before, perhaps the next line of a paste into the shell, is no key of ours.
                 tty.setcbreak(descriptor, termios.TCSAFLUSH)
+                # Ctrl-S would stop our output, and with it whoever reads the keys.
+                ours = termios.tcgetattr(descriptor)
+                ours[tty.IFLAG] &= ~termios.IXON
+                termios.tcsetattr(descriptor, termios.TCSANOW, ours)
         except (OSError, ValueError, termios.error):  # closed, or a terminal that is gone
             self._before = None
         return self

@@ -19,6 +19,7 @@ _ACTS: Final[Mapping[str, tuple[PersonAct, str]]] = {
     "k": ("park", ""),
 }
 _END: Final = "q"
+_STOPS: Final = ("h", _END)
 _CLUTCH: Final = "x"
 
 
@@ -33,7 +34,9 @@ class Controls:
         self.ended = False
 
     def press(self, key: str) -> bool:
-        """One key; whether it means something. Stopping comes before everything else that has the same key."""
+        """One key; whether it means something. Stopping comes before everything else that has the same key, and is
+        the same with Caps Lock on."""
+        key = key.lower() if key.lower() in _STOPS else key
         if key == _END:
             self.ended = True
         elif key == _CLUTCH and self._leader:

@@ -6,10 +6,15 @@ import math
 import signal
 import time
 from types import FrameType, TracebackType
+from typing import Final
+
+STOPS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGTSTP)
+"""What a person may press or send to stop. Ctrl-Z among them: obeyed as it is elsewhere, it would stop only whoever
+looks after the arms, and neither the arms nor, from then on, answer Ctrl-C."""
 
 
 class Interrupt:
-    """Between `starting` and `running` SIGINT or SIGTERM breaks off at once; before and after it only sets `asked`.
+    """Between `starting` and `running` one of `STOPS` breaks off at once; before and after it only sets `asked`.
 
     A second signal changes nothing: the end is bounded by itself, and cut short it would leave the arms on their way.
     """
@@ -22,7 +27,7 @@ class Interrupt:
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Interrupt:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in STOPS:
             self._before[number] = signal.signal(number, self._on_signal)
         return self
 

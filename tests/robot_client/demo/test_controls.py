@@ -118,6 +118,25 @@ def test_an_arrow_beside_other_keys_takes_none_of_them_away_and_adds_none(typed:
     os.close(theirs)
 
 
+def test_stops_are_the_same_with_caps_lock_on() -> None:
+    """H was no key: a person saw the arms move on."""
+    controls, told = _controls()
+    assert controls.press("H") and told == [("hold", "")]
+    assert controls.press("Q") and controls.ended
+
+
+def test_ctrl_s_stops_no_output_and_so_no_keys() -> None:
+    """The screen stood still, the process that reads the keys waited for it, and a hold was not heard."""
+    ours, theirs = pty.openpty()
+    with TerminalKeys(theirs) as terminal:
+        os.write(ours, b"\x13 ")
+        assert terminal.take(10.0)[-1:] == " "
+        os.set_blocking(theirs, False)
+        assert os.write(theirs, b"still heard") == len(b"still heard")
+    os.close(ours)
+    os.close(theirs)
+
+
 def test_what_was_typed_before_the_keys_are_ours_is_none_of_them() -> None:
     """Two commands pasted into a shell at once: the letters of the second were keys of the first one's run, p the
     policy and k the park pose."""

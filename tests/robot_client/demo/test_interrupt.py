@@ -94,6 +94,15 @@ def test_a_signal_while_running_is_only_asked() -> None:
         assert interrupt.asked
 
 
+def test_ctrl_z_is_a_wish_to_stop_as_ctrl_c_is() -> None:
+    """It stopped only the process that looks after the arms: these moved on, and Ctrl-C found nobody."""
+    with Interrupt() as interrupt:
+        assert callable(signal.getsignal(signal.SIGTSTP)), "else the tests would stop here"
+        os.kill(os.getpid(), signal.SIGTSTP)
+        assert interrupt.asked
+    assert signal.getsignal(signal.SIGTSTP) is signal.SIG_DFL
+
+
 def test_everything_is_ended_although_nobody_reads_the_output_any_more(tmp_path: Path) -> None:
     """`yam-robot demo | head -1`: the last line could not be written, and processes and run folder were left behind."""
 

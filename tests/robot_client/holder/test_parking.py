@@ -27,7 +27,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No arms, and the handlers of this process back afterwards."""
     monkeypatch.setattr(parking, "held_arms", lambda station, run_dir: [])
     monkeypatch.setattr(parking, "last_account", lambda station, run_dir: ([], True))
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGTSTP)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
