@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from shutdown_states import EXIT_S, STATES, ending_of
+from yam_vam.running import Signals
 
 from tests.waiting import STANDSTILL_S
 
@@ -74,3 +75,15 @@ def test_a_node_whose_launch_was_killed_leaves_the_arms_held(tmp_path: Path) -> 
         process.wait(60)
     assert "the launch that started this node is gone" in said.read_text()
     assert "arms left in HOLD" in said.read_text() or "arms left in OFF" in said.read_text()
+
+
+def test_ctrl_z_ends_a_node_as_ctrl_c_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stopped the node that hears ~/hold, and the loop in its own session drove on."""
+    taken: dict[int, object] = {}
+    monkeypatch.setattr(signal, "signal", taken.__setitem__)
+    signals = Signals()
+    signals.install()
+    handler = taken[signal.SIGTSTP]
+    assert callable(handler) and signals() == 0
+    handler(signal.SIGTSTP, None)
+    assert signals() == 1

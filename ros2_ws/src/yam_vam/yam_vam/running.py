@@ -21,6 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from contract.errors import StackError
 from robot_client.clock import NS_PER_S, Clock, MonotonicClock
+from robot_client.demo.interrupt import STOPS
 from yam_vam.managed import DONE, ManagedNode
 from yam_vam.middleware import make_room_for_images
 
@@ -31,15 +32,16 @@ LAUNCH_PID: Final = "YAM_LAUNCH_PID"
 
 
 class Signals:
-    """Counts SIGINT and SIGTERM, and the end of the launch that started this node as one more. Called: the count."""
+    """Counts SIGINT, SIGTERM and Ctrl-Z's SIGTSTP, and the end of the launch that started this node as one more.
+    Called: the count."""
 
     def __init__(self) -> None:
         self._count = 0
         self._launch_pid = 0
 
     def install(self) -> None:
-        """From now on neither signal ends the process."""
-        for number in (signal.SIGINT, signal.SIGTERM):
+        """From now on none of them ends the process, or stops it with nobody left to hear ~/hold."""
+        for number in STOPS:
             signal.signal(number, self._came)
         self._launch_pid = int(os.environ.get(LAUNCH_PID) or 0)
 
