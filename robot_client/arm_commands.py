@@ -134,9 +134,9 @@ def _stop(station: str, run_dir: str, chosen: tuple[Arm, ...], how: Stop, confir
             stop.ask(confirmed)
             stops[arm] = stop
         except RigError as error:
-            if how is not Stop.HOLD:
-                raise
-            print(f"yam-robot: {error}")  # the other arm is told to hold all the same
+            if how is not Stop.HOLD and not stops:
+                raise  # nothing was asked of any arm
+            print(f"yam-robot: {error}")  # and of the other arm it is said what came of it
     end = time.monotonic() + _SETTLE_S
     while time.monotonic() < end and not all([stop.heard for stop in stops.values()]):
         time.sleep(_POLL_S)

@@ -47,6 +47,13 @@ class Driven:
         """Nothing is held."""
 
 
+class Free(Driven):
+    """An arm that nobody drives and that may be let go."""
+
+    def stop(self, how: Stop, confirmed: bool) -> None:
+        self.found = replace(self.found, hold=Hold.RELAXED)
+
+
 class Nobody(Driven):
     """An arm without a holder."""
 
@@ -87,6 +94,20 @@ def test_an_arm_whose_client_has_seen_the_hold_and_goes_on_from_there_was_held(
     """
     assert hold(monkeypatch, {"left": Driven(looks=True), "right": Driven(looks=False)}) == 0
     assert "left arm: held; its client, process 77, has seen it" in capsys.readouterr().out
+
+
+def test_when_one_arm_was_let_go_and_the_other_may_not_be_both_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second arm's error was all that was said; that the first one had been relaxed was not."""
+    monkeypatch.setattr(account, "account", lambda station, run_dir, chosen: (["left arm: relaxed"], False))
+    arms: dict[Arm, Driven] = {"left": Free(looks=False), "right": Driven(looks=False)}
+    monkeypatch.setattr(start, "clients", lambda station, run_dir: arms)
+    with pytest.raises(SystemExit) as ended:
+        arm_commands.arms("relax", "yam_example", confirm="supported")
+    assert ended.value.code == 1
+    said = capsys.readouterr().out
+    assert "process 77" in said and said.splitlines()[-1] == "left arm: relaxed"
 
 
 def test_an_arm_that_goes_on_as_if_nothing_had_been_said_was_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
