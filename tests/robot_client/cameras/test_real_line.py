@@ -90,7 +90,7 @@ def film(path: Path) -> Path:
 
 def test_emulated_arms_with_made_up_cameras_reach_policy_and_move(tmp_path: Path, station: Path, server: Child) -> None:
     """B19: role, device, size and age of every camera are said at the start; images come from camera processes."""
-    address = server.wait_for_line("READY ", 20.0).split()[1]
+    address = server.wait_for_line("READY ", 60.0).split()[1]
     before = {arm: joints_of(station, arm) for arm in ("left", "right")}
     out = tmp_path / "out"
     command = ["run", "--rig", "yam", "--station", str(station), "--server", address, "--instruction", "go"]

