@@ -41,11 +41,12 @@ class SharedSource:
         return joined(sources)
 
     def begin(self, moment: Moment) -> None:
-        """The first time the policy's rows go on; later they are void: the instruction has changed (B13)."""
-        self._hand.begin(moment)
+        """The first time the policy's rows go on; later they are void: the instruction has changed (B13), which is
+        nothing to the hand."""
         if self._begun:
             self._policy.begin(moment)
         else:
+            self._hand.begin(moment)
             self._policy.continue_as(moment.epoch)
         self._begun = True
         self._policy.by_hand = self._hand.arms

@@ -70,8 +70,8 @@ class TeleopSource:
         return ""
 
     def choose(self, text: str) -> None:
-        """Which arms the next `begin` takes."""
-        self.arms = _SIDES[text]
+        """Which arms the next `begin` takes, with the clutch closed unless the operator opens it from now on."""
+        self.arms, self._person_opened = _SIDES[text], False
 
     def clutch(self, closed: bool) -> None:
         """The operator's clutch, as a key of the terminal; a leader's own button works beside it."""
@@ -79,7 +79,7 @@ class TeleopSource:
 
     def begin(self, moment: Moment) -> None:
         self._align(moment)
-        self._taken = self._person_opened = False
+        self._taken = False
 
     def continue_as(self, epoch: int) -> None:
         """The mode is TELEOP now; nothing changes for the hand."""

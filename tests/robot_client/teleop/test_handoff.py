@@ -441,3 +441,27 @@ def test_a_new_instruction_leaves_an_open_clutch_open() -> None:
     scene.run(0.5)
     scene.person("instruction", "the next task")
     assert travel(scene.run(2.0)) < 1e-3
+
+
+def test_a_new_instruction_leaves_the_open_clutch_of_one_arm_beside_the_policy_open() -> None:
+    """The policy begins anew then, and the hand with it: its open clutch was closed, and that arm moved."""
+    scene = Scene(HOME)
+    scene.hand = lambda now_ns: HOME + 0.1 * np.sin(now_ns / 1e9) * JOINT_MASK
+    scene.run_until(lambda: scene.mode == "POLICY", 5.0)
+    scene.hand_over("teleop", "TELEOP", "left")
+    scene.person("clutch", "open")
+    scene.run(1.0)
+    scene.person("instruction", "the next task")
+    left = arm_of(told_of(scene.run(3.0)), "left")
+    assert np.abs(left - left[0]).max() < 1e-3
+
+
+def test_a_clutch_opened_right_after_teleoperation_was_asked_for_is_open() -> None:
+    """Both words in one tick: the takeover began after them and closed it again, while the screen said open."""
+    scene = Scene(HOME, engage=False)
+    scene.hand = lambda now_ns: HOME + 0.1 * np.sin(now_ns / 1e9) * JOINT_MASK
+    scene.person("teleop")
+    scene.person("clutch", "open")
+    assert travel(scene.run(3.0)) < 1e-3
+    scene.person("clutch", "close")
+    assert travel(scene.run(3.0)) > 0.01
