@@ -74,8 +74,8 @@ class Parking:
             self._say("arms: stopped before the parking began")
             return False
         _tell(supervisor, "park")
-        self._wait(supervisor, process, ("PARK", "FAULT", "FALLING"), READY_S)
-        self._say("parking; Ctrl-C stops and holds")
+        if self._wait(supervisor, process, ("PARK", "FAULT", "FALLING"), READY_S) == "PARK":
+            self._say("parking; Ctrl-C stops and holds")
         mode = self._wait(supervisor, process, _OVER, LONGEST_S)
         reason = self._status.reason if self._status else ""
         if mode == "HOLD" and not reason.endswith("reached"):

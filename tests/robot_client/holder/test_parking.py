@@ -62,6 +62,21 @@ def test_a_parking_that_nobody_stops_is_told_once_and_arrives(monkeypatch: pytes
     assert arrived and [act for act in acts if act != "alive"] == ["park", "finish"]
 
 
+def test_arms_that_cannot_be_parked_are_not_said_to_be_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another program driving them it said "parking" first."""
+    said = list[str]()
+
+    def plays(line: str, loop: Channel) -> None:
+        said.append(line)
+        if line == "started":
+            for _ in range(2):
+                local_codec.send(loop, status("FAULT", "client of the left arm: expected nobody else, got process 7"))
+
+    arrived, _ = park(monkeypatch, plays)
+    assert not arrived
+    assert said == ["started", "arms: FAULT: client of the left arm: expected nobody else, got process 7"]
+
+
 def test_an_arm_whose_holder_died_on_the_way_is_not_left_on_hold_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Old joints are HOLD after 50 ms, a dead holder is FALLING after 100: the parking ended in between and said that
     the arms hold."""
