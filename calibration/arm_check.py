@@ -69,7 +69,7 @@ def _direction(cell: Cell, arm: Arm, joint: int) -> int:
 def gripper_travel(cell: Cell, arm: Arm) -> Travel:
     """Closes and opens the gripper. Raises `ConfigurationError` naming the arm: collapsed or mirrored range."""
     ends = []
-    pose = cell.joints().positions.copy()
+    pose = cell.stands()
     for told in (0.0, 1.0):
         pose[index(f"{arm}_gripper")] = told
         cell.go(pose)
@@ -130,7 +130,7 @@ def sides(cell: Cell, roles: Sequence[str] = ("left_wrist", "right_wrist")) -> N
 
 
 def _changes(cell: Cell, arm: Arm, roles: Sequence[str]) -> dict[str, float]:
-    here = cell.joints().positions.copy()
+    here = cell.stands()
     before = {role: cell.frame(role).image.astype(np.int16) for role in roles}
     there = here.copy()
     there[index(f"{arm}_joint5")] += 2 * WIGGLE_RAD * (1 if joints_of(here, arm)[4] < 0 else -1)

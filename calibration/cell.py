@@ -26,6 +26,7 @@ from robot_client.safety.kinematics import link_frames
 from robot_client.safety.limits import limits_of
 from robot_client.sources.base import Asked, Moment, TargetSource
 from robot_client.sources.pose import PoseSource
+from robot_client.taken_up import seed
 from robot_client.ticks import TickRecord
 from robot_client.watchdogs import Watchdogs
 
@@ -87,6 +88,11 @@ class Cell:
     def joints(self) -> JointReading:
         """Both arms, as measured."""
         return self.rig.joints()
+
+    def stands(self) -> NDArray[np.float64]:
+        """(14,) where the arms are held, or are when nobody holds them. A pose to go to is made of this: measured arms
+        sag, and jaws that press on a thing are wider than they were told to be."""
+        return seed(self.joints()).position
 
     def hand(self, arm: Arm) -> Matrix:
         """base_from_hand now: the gripper's frame of the arm's model at the measured joints."""

@@ -94,7 +94,7 @@ def _shown(found: Lags) -> dict[str, tuple[float, float]]:
 
 
 def _half_open(cell: Cell, arm: Arm) -> None:
-    pose = cell.joints().positions.copy()
+    pose = cell.stands()
     pose[index(f"{arm}_gripper")] = 0.5
     cell.go(pose)
 

@@ -105,7 +105,7 @@ def _real(name: str, board: Board) -> Iterator[Session]:
         def prepare(plan: Plan) -> Plan:
             cell.let_be()
             told(f"{_prompt(plan)} {_HOW}")
-            return Plan(plan.role, plan.arm, cell.joints().positions.copy(), plan.spread_rad, plan.views, plan.seed)
+            return Plan(plan.role, plan.arm, cell.stands(), plan.spread_rad, plan.views, plan.seed)
 
         def plan(role: str, arm: Arm, views: int) -> Plan:
             return Plan(role, arm, loaded.poses.home.vector(), _SPREAD_RAD, views)

@@ -36,6 +36,31 @@ def test_a_pose_that_safety_does_not_allow_is_given_up_soon_and_the_next_one_is_
     np.testing.assert_allclose(cell.joints().positions, HOME, atol=1e-3)
 
 
+class Sagging(IdealRig):
+    """Arms that hang below where they are held, with something between the jaws."""
+
+    def __init__(self, clock: FakeClock, start: NDArray[np.float64]) -> None:
+        super().__init__(clock, start)
+        self.held = start.copy()
+
+    def command(self, target: NDArray[np.float64]) -> None:
+        self.held = target.copy()
+        super().command(target)
+
+    def joints(self) -> JointReading:
+        reading = super().joints()
+        return JointReading(reading.positions + 0.03, reading.velocities, reading.stamp_ns, self.held)
+
+
+def test_arms_that_are_sent_where_they_stand_do_not_creep_by_their_sag_and_jaws_go_on_pressing() -> None:
+    """Poses were made of measured joints: with each one held arms sank by 0.03 rad, and jaws let go of the board."""
+    cell, _ = made(Sagging)
+    assert isinstance(cell.rig, Sagging)
+    for _ in range(3):
+        assert cell.go(cell.stands())
+        np.testing.assert_allclose(cell.rig.held, HOME, atol=1e-6)
+
+
 class Stuck(IdealRig):
     """An arm that does not follow."""
 
