@@ -14,13 +14,15 @@ from calibration.commands import app
 from calibration.tr import collected
 from contract.errors import ConfigurationError
 from contract.manifest import BundleManifest
-from contract.station import STATIONS
 from contract.toml import read_toml
+from tests.robot_client.patient import patient_station
 
 ROOT = Path(__file__).resolve().parents[2]
 TOLD = {"reach": "put the brick in the bin", "place": "put the brick on the plate"}
-_SECONDS = "9"
-"""Each; on a busy computer an answer takes 0.2 s, and 50 are needed of both together."""
+_SECONDS = ("9", "60")
+"""Each, and once more for a machine that was too slow for `_LEAST` answers."""
+_LEAST = 25
+"""Answers of each; 50 are needed of both together."""
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +30,20 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A copy of the shipped bundle, and episodes that it drove unguided, on arms that do what they are told."""
     folder = tmp_path_factory.mktemp("tr")
     bundle = Path(shutil.copytree(ROOT / "bundles/trained-foresight", folder / "bundle", copy_function=os.link))
-    station = folder / "often.toml"
-    text = (STATIONS / "twin.toml").read_text(encoding="utf-8")
-    station.write_text(text.replace("replan_rows = 4", "replan_rows = 1"), encoding="utf-8")
-    for number, instruction in enumerate(TOLD.values()):
-        program = str(Path(sys.executable).with_name("yam-robot"))
-        where = ["--station", str(station), "--record", str(folder / "episodes"), "--out", str(folder / f"run{number}")]
-        what = [
-            "--bundle",
-            str(bundle),
-            "--instruction",
-            instruction,
-            "--guidance",
-            "off",
-            "--seconds",
-            _SECONDS,
-        ]
-        done = subprocess.run(
-            [program, "run", "--rig", "ideal", "--headless", "--leader", "none", *where, *what],
-            cwd=ROOT, capture_output=True, text=True, timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    station = patient_station(folder)
+    station.write_text(station.read_text().replace("replan_rows = 4", "replan_rows = 1"), encoding="utf-8")
+    program = str(Path(sys.executable).with_name("yam-robot"))
+    where = ["--station", str(station), "--record", str(folder / "episodes"), "--out", str(folder / "run")]
+    for instruction in TOLD.values():
+        what = ["--bundle", str(bundle), "--instruction", instruction, "--guidance", "off"]
+        for s in _SECONDS:
+            done = subprocess.run(
+                [program, "run", "--rig", "ideal", "--headless", "--leader", "none", *where, *what, "--seconds", s],
+                cwd=ROOT, capture_output=True, text=True, timeout=300,
+            )  # fmt: skip
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+            if len((folder / "run" / "replans.jsonl").read_text().splitlines()) >= _LEAST:
+                break
     return bundle, folder / "episodes"
 
 
