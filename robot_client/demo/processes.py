@@ -92,9 +92,10 @@ class Processes:
         elif self._settings.rig == "yam":
             for line in held_arms(self._station):
                 self._say(line)
-            self._cameras = Cameras(self._station, self._choice.devices, self.run_dir, self.logs)
-            for line in self._cameras.start():
-                self._say(line)
+            if self._settings.policy or self._settings.record is not None:  # else nobody looks through them
+                self._cameras = Cameras(self._station, self._choice.devices, self.run_dir, self.logs)
+                for line in self._cameras.start():
+                    self._say(line)
         for role in self._choice.unused(self._station):
             self._say(f"camera {role} of the station is not used: the map leaves it out")
         if self.server is not None:

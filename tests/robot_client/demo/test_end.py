@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 
 from contract.errors import RigError
-from robot_client.demo import children, command
+from robot_client.demo import children, command, processes
 from robot_client.demo.children import Child, end_all
 from robot_client.demo.command import _conclude
 from robot_client.demo.deadline import LONGEST_S, Deadline
@@ -236,6 +236,23 @@ def test_a_message_that_cannot_be_taken_does_not_keep_the_processes_from_ending(
     with pytest.raises(IndexError):
         run._see_it_end()
     assert ended == [True]
+
+
+@pytest.mark.parametrize(("record", "opened"), [(False, 0), (True, 1)])
+def test_cameras_are_opened_only_where_somebody_looks_through_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: bool, opened: int
+) -> None:
+    """Teleoperation without a policy and without a recording opened them too: it could not bring an arm before the
+    board while a calibration had the cameras, nor run with one of them unplugged."""
+    cameras, settings = list[object](), replace(_settings(tmp_path), rig="yam", station="yam_example", server="")
+    made = processes.Processes(replace(settings, record=tmp_path / "episodes" if record else None), lambda line: None)
+    monkeypatch.setattr(processes, "held_arms", lambda station: [])
+    monkeypatch.setattr(processes, "Cameras", lambda *of: cameras.append(of) or SimpleNamespace(start=lambda: []))
+    monkeypatch.setattr(processes, "Recording", lambda *of: SimpleNamespace(start=lambda logs: "episode"))
+    monkeypatch.setattr(processes, "make_run_folder", lambda kind: SimpleNamespace(path=tmp_path))
+    monkeypatch.setattr(made, "_start_robot", lambda: None)
+    made.start()
+    assert len(cameras) == opened
 
 
 def test_a_twin_that_ended_is_looked_up_in_a_log_that_outlives_the_run(tmp_path: Path) -> None:
