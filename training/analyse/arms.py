@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from contract.errors import ConfigurationError
 from training.analyse.cell import Cell
 from training.analyse.entry import Entry, entry, rate_of
 from training.analyse.outcomes import Results, Tried, of_split
@@ -37,6 +38,7 @@ def _obeyed(tried: Sequence[Tried], split: str) -> Entry:
 def _variant(results: Results, variant: str) -> dict[str, Any]:
     """Policies that lacked something, each beside what its `reference` names, on the layouts that both tried."""
     cells = results.where("ablation", variant=variant, guidance="off", rotation=0)
+    _check_one_future(variant, [cell for cell, _ in cells])
     tried, beside = [one for _, part in cells for one in part], _beside(results, [cell for cell, _ in cells])
     told: dict[str, Any] = {split: success(tried, split) for split in SPLITS}
     for split in SPLITS:
@@ -49,6 +51,18 @@ def _variant(results: Results, variant: str) -> dict[str, Any]:
         told["reference"] = {"policy": ", ".join(names), **{split: success(same, split) for split in SPLITS}}
         told["what"] = "; ".join(sorted({cell.what for cell, _ in cells}))
     return told
+
+
+def _check_one_future(variant: str, cells: Sequence[Cell]) -> None:
+    """What lacks something is tried as it was trained; other futures of it would be counted as more of the same."""
+    futures = sorted({cell.future for cell in cells})
+    if len(futures) > 1:
+        raise ConfigurationError(
+            f"ablation {variant}",
+            expected="one future",
+            got=", ".join(futures),
+            remedy="give the files of the others another `use` under [[files]] of their about.toml",
+        )
 
 
 def _beside(results: Results, cells: Sequence[Cell]) -> list[Tried]:

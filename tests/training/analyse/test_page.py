@@ -145,6 +145,19 @@ def test_a_policy_that_lacked_something_is_compared_on_the_layouts_it_shares_wit
     assert "no video." in (tmp_path / "out" / "index.html").read_text()
 
 
+def test_futures_of_a_policy_that_lacked_something_are_not_added_up(tmp_path: Path) -> None:
+    """Kept and masked outcomes of one folder would have been one rate."""
+    folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
+    lacking = 'use = ["ablation"]\nvariant = "backbone_without_video_loss"\n'
+    both = {"rotation0__kept": line("id", 1, True), "rotation0__masked": line("id", 1, False)}
+    mixed = folder(tmp_path, "b", lacking, **both)
+    with pytest.raises(ConfigurationError, match="kept, masked"):
+        findings(read_results(tmp_path))
+    apart = '[[files]]\nfile = "rotation0-masked.jsonl"\nuse = ["earlier"]\n'
+    (mixed / "about.toml").write_text(ABOUT + lacking + apart)
+    assert findings(read_results(tmp_path))["ablation"]["backbone_without_video_loss"]["id"]["value"] == 1.0
+
+
 def test_two_policies_that_lacked_something_are_each_compared_with_their_own_reference(tmp_path: Path) -> None:
     """Both pairs share layouts 0 to 3: one loses everything, one nothing, so the difference is a half."""
     folder(tmp_path, "a", 'use = ["headline"]\n', rotation0__kept=line("id", 1, True))
